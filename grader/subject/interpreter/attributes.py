@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .elements import Element, ElementArray, FlatElements, Region, storage, wrapped
-from .libraries import Conversion, Library, must_all_be_written, native
+from .elements import Element, ElementArray, FlatElements, Region, plain, storage, wrapped
+from .libraries import Conversion, Library, must_all_be_written, must_keep_its_order, native, of_shape
 from .refusals import NotFollowed, Reading, Refused, Unknown
-from .tables import METHODS, REARRANGING
+from .tables import METHODS, OF_FLAT, REARRANGING
 
 
 def _list_of(array: ElementArray) -> Callable[[], Any]:
@@ -37,7 +38,9 @@ def _rearranged(name: str) -> Callable[[ElementArray], Callable[..., Any]]:
                 array.region.stores[id(storage(array.data))] += 1
             elif name in ("astype", "copy", "flatten"):
                 must_all_be_written([array])
-            return wrapped(getattr(array.data, name)(*native(args), **native(options)), array.region)
+            made = wrapped(getattr(plain(array), name)(*native(args), **native(options)), array.region)
+            array.region.pass_on([array], made)
+            return made
 
         return method
 
@@ -56,13 +59,10 @@ def _item(value: ElementArray | Element) -> Callable[..., Any]:
 
 
 _ARRAY: Mapping[str, Callable[[ElementArray], Any]] = {
-    "shape": lambda array: array.data.shape,
-    "ndim": lambda array: array.data.ndim,
-    "size": lambda array: array.data.size,
-    "nbytes": lambda array: array.data.nbytes,
+    **{name: partial(of_shape, name) for name in ("shape", "ndim", "size", "nbytes")},
     "dtype": lambda array: array.data.dtype,
     "T": lambda array: ElementArray(array.data.T, array.region),
-    "flat": lambda array: FlatElements(array.data.reshape(-1), array.region),
+    "flat": lambda array: FlatElements(array.data, array.region),
     "tolist": _list_of,
     "item": _item,
     **{name: _rearranged(name) for name in REARRANGING},
@@ -102,12 +102,27 @@ def attribute(value: Any, name: str) -> Any:
         return Unknown(f"{value.name}.{name}")
     if hasattr(value, "namespace"):  # another file of the submission
         return value.namespace(name)
+    if isinstance(value, FlatElements) and name not in OF_FLAT:
+        raise NotFollowed(f"uses .{name} of .flat, which is no array")
     for kind, table in _TABLES.items():
         if isinstance(value, kind) and name in table:
             return table[name](value)
     if name in METHODS.get(type(value), ()):
-        return getattr(value, name)
+        method = getattr(value, name)
+        return _checked(value, method) if type(value) is set else method
     return _other_attribute(value, name)
+
+
+def _checked(value: set[Any], method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of a set, after which texts in it are refused."""
+
+    def call(*args: Any) -> Any:
+        result = method(*args)
+        must_keep_its_order(value)
+        must_keep_its_order(result)
+        return result
+
+    return call
 
 
 def _other_attribute(value: Any, name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -25,6 +25,7 @@ class MachineNumbers:
     """Numbers that depend on the machine: a program that goes by them is followed with several."""
 
     cores: int
+    threads: int
     unwritten: int
     """The elements of new memory, as far as their type holds it."""
 
@@ -32,7 +33,7 @@ class MachineNumbers:
 class Region:
     """The code that is being evaluated: inside a function that numba compiles, or outside."""
 
-    def __init__(self, *, compiled_only: bool) -> None:
+    def __init__(self, *, compiled_only: bool, machine: MachineNumbers | None = None) -> None:
         """Let elements be touched everywhere, or with `compiled_only` in compiled functions only."""
         self._compiled_only = compiled_only
         self.depth = 0
@@ -43,12 +44,53 @@ class Region:
         """How often compiled code was called from outside."""
         self.shuffles = False
         """Whether long loops are followed in another order, because only the first of it is followed."""
-        self.machine = MachineNumbers(cores=1, unwritten=UNWRITTEN)
+        self.machine = machine or MachineNumbers(cores=1, threads=1, unwritten=UNWRITTEN)
         """What the machine shows to a function."""
         self.stores: Counter[int] = Counter()
         """How often something was stored in an array, by the identity of its storage."""
         self.new: dict[int, np.ndarray[Any, Any]] = {}
         """Arrays that began as new memory, by their identity."""
+        self._shaped_elsewhere: dict[int, ElementArray] = {}
+        """Arrays that compiled code gave to plain code, by the identity of their storage."""
+        self.threads = 0
+        """The number of threads that the program chose; 0 until it does."""
+
+    def leave(self, value: Any, args: Iterable[Any]) -> Any:
+        """Return what compiled code gives to plain code, which may compute otherwise there than here.
+
+        Numbers become elements, which plain code may not go by, and of arrays it may not go by the shape.
+        """
+        if not self._compiled_only or self.depth:
+            return value
+        if isinstance(value, ElementArray):
+            if not any(value is argument for argument in args):
+                self._shaped_elsewhere[id(storage(value.data))] = value
+            return value
+        if type(value) in (list, tuple):
+            return type(value)(self.leave(part, args) for part in value)
+        return Element(value, self) if isinstance(value, bool | int | float | complex | str) else value
+
+    def pass_on(self, sources: Iterable[Any], made: Any) -> None:
+        """Take note that the shape of an array is that of others."""
+        if isinstance(made, ElementArray) and any(map(self.is_shaped_elsewhere, sources)):
+            self._shaped_elsewhere[id(storage(made.data))] = made
+
+    def is_shaped_elsewhere(self, value: Any) -> bool:
+        """Tell whether plain code looks at an array of which compiled code chose the shape."""
+        if type(value) in (list, tuple):
+            return any(map(self.is_shaped_elsewhere, value))
+        return (
+            isinstance(value, ElementArray)
+            and not self.depth
+            and id(storage(value.data)) in self._shaped_elsewhere
+        )
+
+    def must_not_choose(self, array: ElementArray) -> None:
+        """Refuse to go by the shape of such an array."""
+        if self.is_shaped_elsewhere(array):
+            raise NotFollowed(
+                "goes by the length of what compiled code made outside of the functions that numba compiles"
+            )
 
     def order(self, values: Any) -> Any:
         """Return what a loop goes over, a long range perhaps in another order."""
@@ -75,6 +117,11 @@ class Region:
         """
         if self._compiled_only and not self.depth:
             raise Refused(f"{what} outside of the functions that numba compiles")
+
+
+CONSTANTS = Region(compiled_only=False)
+"""The region of numbers that a program wrote out, such as `np.int64(0)`: they may be used everywhere."""
+_SEQUENCES = (list, tuple, dict, set, frozenset, range)
 
 
 class Element:
@@ -133,13 +180,20 @@ def _binary(function: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[
     def operate(self: Element, other: Any) -> Any:
         if isinstance(other, ElementArray):
             raise Refused(f"computes with a whole array; {WAY_OUT}")
-        if not isinstance(other, Element | np.number | np.bool_ | int | float | complex):
+        if isinstance(other, _SEQUENCES) and function is not operator.mul:
+            raise Refused(f"computes with a number and a {type(other).__name__}, as NumPy does with arrays")
+        of_texts = isinstance(self.number, str) and isinstance(_number(other), str)
+        if not of_texts and not isinstance(other, Element | np.number | np.bool_ | int | float | complex):
             return NotImplemented
-        self.region.touch("computes with elements")
+        region = self.region
+        region.touch("computes with elements")
+        if type(other) is Element and region is CONSTANTS:
+            region = other.region
+            region.touch("computes with elements")
         left, right = self.number, _number(other)
         if swapped:
             left, right = right, left
-        return Element(function(left, right), self.region)
+        return Element(function(left, right), region)
 
     return operate
 
@@ -179,10 +233,12 @@ class ElementArray:
         self.region = region
 
     def __len__(self) -> int:
+        self.region.must_not_choose(self)
         return len(self.data)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in self.region.order(range(len(self.data))))
+        self.region.must_not_choose(self)
+        return (self[place] for place in self.region.order(range(len(self))))
 
     def __getitem__(self, index: Any) -> Any:
         selected = self.data[_plain_index(index)]
@@ -215,7 +271,8 @@ class ElementArray:
 class FlatElements(ElementArray):
     """All elements of an array in a row, which NumPy takes for no array.
 
-    NumPy's own goes on, where it is looped over again, behind the element that it gave last.
+    NumPy's own goes on, where it is looped over again, behind the element that it gave last; its slices are
+    copies.
     """
 
     __slots__ = ("begun",)
@@ -224,11 +281,32 @@ class FlatElements(ElementArray):
         super().__init__(data, region)
         self.begun = False
 
+    def __len__(self) -> int:
+        self.region.must_not_choose(self)
+        return self.data.size
+
     def __iter__(self) -> Iterator[Any]:
         if self.begun:
             raise NotFollowed("loops over one .flat of an array again")
         self.begun = True
         return super().__iter__()
+
+    def __getitem__(self, index: Any) -> Any:
+        elements = self.data.flat[_plain_index(index)]
+        self.region.must_be_written(elements, self.data)
+        if isinstance(elements, np.ndarray):
+            return ElementArray(elements, self.region)
+        self.region.touch("reads elements")
+        return Element(elements, self.region)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        place = _plain_index(index)
+        if not isinstance(place, slice):
+            self.region.touch("stores elements")
+        if isinstance(value, ElementArray):
+            self.region.must_be_written(value.data, value.data)
+        self.region.stores[id(storage(self.data))] += 1
+        self.data.flat[place] = plain(value)
 
 
 def _refuse_whole(self: ElementArray, *args: Any) -> NoReturn:
@@ -284,6 +362,10 @@ def plain(value: Any) -> Any:
     """Return a value with numbers and NumPy's arrays in place of ours."""
     if type(value) is Element:
         return value.number
+    if isinstance(value, FlatElements):
+        if not value.data.flags.c_contiguous:
+            raise NotFollowed("gives .flat of an array that is turned round to a library")
+        return value.data.reshape(-1)
     if isinstance(value, ElementArray):
         return value.data
     if type(value) in (list, tuple):

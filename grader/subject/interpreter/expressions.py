@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .attributes import attribute
-from .elements import Element, ElementArray
+from .elements import Element, ElementArray, plain
 from .frames import NO_DEFAULT, Frame, Function
-from .libraries import Conversion, Decorator
+from .libraries import Conversion, Decorator, must_keep_its_order
 from .refusals import NotFollowed, Reading, Refused, Unknown, shown
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -62,7 +64,8 @@ _SINGLE = (type(None), bool, type(Ellipsis))
 def _must_be_comparable(operation: ast.cmpop, left: Any, right: Any) -> None:
     """Refuse comparisons of what is another object here than where the program runs."""
     if isinstance(operation, ast.Is | ast.IsNot):
-        if not isinstance(left, _SINGLE) and not isinstance(right, _SINGLE):
+        single = type(None) if isinstance(left, Element) or isinstance(right, Element) else _SINGLE
+        if not isinstance(left, single) and not isinstance(right, single):
             raise NotFollowed("compares by `is` what may be one object or two")
     elif any(callable(value) and not isinstance(value, Conversion | Unknown) for value in (left, right)):
         raise NotFollowed("compares functions")
@@ -109,7 +112,10 @@ class Expressions:
         kind = self._kinds.get(type(node))
         if kind is None:
             raise NotFollowed(f"uses what is not followed here ({type(node).__name__}): {shown(node)}")
-        return kind(node, frame)
+        value = kind(node, frame)
+        if isinstance(value, np.ndarray):  # made by a way round our arrays
+            raise Refused(f"computes with a whole array: {shown(node)}")
+        return value
 
     def function(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
         """Return the function that a definition gives, without its decorators."""
@@ -242,7 +248,7 @@ class Expressions:
         return tuple(self._all(node.elts, frame))
 
     def _on_Set(self, node: ast.Set, frame: Frame) -> set[Any]:
-        return set(self._all(node.elts, frame))
+        return _in_its_order(self._all(node.elts, frame))
 
     def _on_Dict(self, node: ast.Dict, frame: Frame) -> dict[Any, Any]:
         entries: dict[Any, Any] = {}
@@ -258,7 +264,7 @@ class Expressions:
         return list(self._comprehended(node.elt, node.generators, frame))
 
     def _on_SetComp(self, node: ast.SetComp, frame: Frame) -> set[Any]:
-        return set(self._comprehended(node.elt, node.generators, frame))
+        return _in_its_order(self._comprehended(node.elt, node.generators, frame))
 
     def _on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Iterator[Any]:
         # As in Python what it goes over first is evaluated at once, and everything else later.
@@ -295,17 +301,19 @@ class Expressions:
             if all(self.evaluate(test, frame) for test in first.ifs):
                 yield from self._clauses(element, rest, frame)
 
-    def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str | Reading:
+    def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str | Element | Reading:
         parts = [self.evaluate(part, frame) for part in node.values]
         if any(isinstance(part, Reading) for part in parts):
             return Reading("a text that it put together", NotFollowed)
-        return "".join(parts)
+        text = "".join(map(plain, parts))
+        return next((Element(text, part.region) for part in parts if isinstance(part, Element)), text)
 
-    def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str | Reading:
+    def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str | Element | Reading:
         value = self.evaluate(node.value, frame)
         specification = "" if node.format_spec is None else self.evaluate(node.format_spec, frame)
-        if isinstance(value, Element):
-            return format(value, specification)
+        if isinstance(value, Element) and node.conversion in (-1, ord("s")):
+            text = format(value if node.conversion == -1 else format(value, ""), plain(specification))
+            return Element(text, value.region)
         if type(value) not in (str, int, float, bool, type(None)) or isinstance(specification, Reading):
             return Reading("a text that it put together")  # what is printed of it is no result
         texts: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("a"): ascii, ord("s"): str}
@@ -320,6 +328,12 @@ class Expressions:
         values = frame.yielded
         if values is not None:
             values.extend(self.evaluate(node.value, frame))
+
+
+def _in_its_order(values: Iterable[Any]) -> set[Any]:
+    made = set(values)
+    must_keep_its_order(made)
+    return made
 
 
 def _itself(value: Any) -> Any:

@@ -96,7 +96,7 @@ class Frame:
     def declare_nonlocal(self, name: str) -> None:
         """Bind a name in the function around this one, as `nonlocal` does."""
         frame = self.outer
-        while frame is not None and name not in frame.names:
+        while frame is not None and name not in frame.names and name not in frame.local:
             frame = frame.outer
         self.elsewhere[name] = frame.names if frame is not None else self.module.bindings
 
@@ -168,8 +168,9 @@ class Function:
             raise TypeError(f"{self.name}() takes {len(places)} arguments, {len(args)} were given")
         more: dict[str, Any] = {}
         allowed = {*places, *(parameter.arg for parameter in parameters.kwonlyargs)}
+        by_name = allowed - {parameter.arg for parameter in parameters.posonlyargs}
         for name, value in keywords.items():
-            (names if name in allowed else more)[name] = value
+            (names if name in by_name else more)[name] = value
         if parameters.kwarg:
             names[parameters.kwarg.arg] = more
         elif more:

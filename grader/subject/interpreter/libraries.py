@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import itertools
 import math
 import operator
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -15,10 +15,15 @@ from typing import Any
 import numpy as np
 
 from . import tables
-from .elements import Element, ElementArray, FlatElements, Region, plain, unwritten, wrapped
+from .elements import CONSTANTS, Element, ElementArray, FlatElements, Region, plain, unwritten, wrapped
 from .refusals import NotFollowed, Reading, Refused, Unknown
 
 NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
+_HAS_A_KIND = (
+    *(Element, ElementArray, np.dtype, int, float, complex, str, list, tuple, dict, set, frozenset, range),
+    *(slice, type(None), Exception),
+)
+"""What `isinstance` tells of here as elsewhere; a generator, say, is another object here."""
 
 
 class Library:
@@ -35,8 +40,28 @@ class Library:
         return self._members.get(name, Unknown(f"{self.name}.{name}"))
 
     def members(self) -> Mapping[str, Any]:
-        """Return what `import *` binds, without the names of Python's own functions."""
-        return {name: value for name, value in self._members.items() if name not in _BUILTINS}
+        """Return what `import *` binds, as far as it is in the table."""
+        below_numba = self.name.startswith(f"{NUMBA}.")
+        exported = frozenset(self._members) if below_numba else _exported_names(self.name)
+        return {name: self.member(name) for name in (*self._members, *exported) if name in exported}
+
+    def has(self, name: str) -> bool:
+        """Tell whether the library surely has a member."""
+        return name in self._members or hasattr(_imported(self.name), name)
+
+
+def _imported(library: str) -> Any:
+    """Return the real module; None for those that take long to import."""
+    return None if library.startswith(NUMBA) else sys.modules.get(library) or importlib.import_module(library)
+
+
+@functools.cache
+def _exported_names(library: str) -> frozenset[str]:
+    """Return the names that `from library import *` binds, of numba as far as they are in the table."""
+    module = _imported(library)
+    if module is None:
+        return frozenset((*tables.NUMBA_EXPORTS, *tables.NUMBA_TYPES))
+    return frozenset(getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"]))
 
 
 class Conversion:
@@ -49,14 +74,15 @@ class Conversion:
 
     def __call__(self, *args: Any) -> Any:
         """Convert a number; an element stays one."""
-        if any(isinstance(argument, ElementArray) for argument in args):
+        whole = ElementArray if self.kind is bool else ElementArray | list | tuple | dict | set | range
+        if any(isinstance(argument, whole) for argument in args):
             raise Refused(f"converts a whole array to {self.kind.__name__}; convert single elements")
         number = self.kind(*(plain(argument) for argument in args))
         for argument in args:
             if type(argument) is Element:
                 argument.region.touch("converts an element")
                 return Element(number, argument.region)
-        return number
+        return Element(number, CONSTANTS) if isinstance(number, np.generic) else number
 
     def __eq__(self, other: object) -> bool:
         """Tell whether it is the type of an array's elements, as in `A.dtype == np.int64`."""
@@ -106,8 +132,8 @@ def libraries(region: Region) -> Mapping[str, Library]:
         **numba_types,
         **compiles,
         "prange": _prange,
-        "set_num_threads": _nothing,
-        "get_num_threads": _cores(region),
+        "set_num_threads": _choose_threads(region),
+        "get_num_threads": _threads(region),
     }
     numba |= {"types": Library("numba.types", numba_types), "cuda": Library(CUDA, {})}
     members: dict[str, Mapping[str, Any]] = {
@@ -151,6 +177,8 @@ class Kind:
 
 
 def _isinstance(value: Any, kinds: Any) -> bool:
+    if not isinstance(value, _HAS_A_KIND):
+        raise NotFollowed(f"asks for the type of {shown_kind(value)}")
     number = value if isinstance(value, FlatElements) else plain(value)
     for kind in kinds if type(kinds) is tuple else (kinds,):
         if isinstance(kind, Unknown):
@@ -163,11 +191,25 @@ def _isinstance(value: Any, kinds: Any) -> bool:
 
 def _array_function(function: Callable[..., Any], region: Region) -> Callable[..., Any]:
     def make(*args: Any, **options: Any) -> Any:
-        if function.__name__ not in tables.OF_SHAPE:
+        name = function.__name__
+        if name not in tables.OF_SHAPE:
             must_all_be_written((*args, *options.values()))
-        return wrapped(function(*native(args), **native(options)), region)
+        if name in ("shape", "ndim", "size") and region.is_shaped_elsewhere(args):
+            return of_shape(name, args[0])
+        made = wrapped(function(*native(args), **native(options)), region)
+        region.pass_on(args, made)
+        return made
 
     return make
+
+
+def of_shape(name: str, array: ElementArray) -> Any:
+    """Return numbers about an array's shape; those of arrays that compiled code made can only be printed."""
+    value = getattr(array.data, name)
+    if not array.region.is_shaped_elsewhere(array):
+        return value
+    reading = Reading("the shape of an array that compiled code made", NotFollowed)
+    return (reading,) * len(value) if name == "shape" else reading
 
 
 def must_all_be_written(values: Any) -> None:
@@ -196,25 +238,22 @@ def _empty(region: Region) -> Callable[..., ElementArray]:
     """Return `numpy.empty`, whose memory holds numbers that a program cannot know."""
 
     def empty(shape: Any, dtype: Any = float, order: str = "C") -> ElementArray:
-        del order
-        data = np.zeros(native(shape), native(dtype))
-        data[...] = unwritten(data.dtype, region.machine)
-        if data.dtype.kind != "b":
-            region.new[id(data)] = data
-        return ElementArray(data, region)
+        return _new_memory(np.empty(native(shape), native(dtype), order), region)  # type: ignore[call-overload]
 
     return empty
 
 
-def _empty_like(region: Region) -> Callable[..., ElementArray]:
-    empty = _empty(region)
+def _new_memory(data: np.ndarray[Any, Any], region: Region) -> ElementArray:
+    if data.dtype.kind == "b":  # both of its values may be the program's
+        raise NotFollowed("makes an array of truth values by np.empty")
+    data[...] = unwritten(data.dtype, region.machine)
+    region.new[id(data)] = data
+    return ElementArray(data, region)
 
-    def empty_like(
-        like: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
-    ) -> ElementArray:
-        del order, subok
-        data = np.asarray(native(like))
-        return empty(data.shape if shape is None else shape, data.dtype if dtype is None else dtype)
+
+def _empty_like(region: Region) -> Callable[..., ElementArray]:
+    def empty_like(like: Any, *args: Any, **options: Any) -> ElementArray:
+        return _new_memory(np.empty_like(native(like), *native(args), **native(options)), region)
 
     return empty_like
 
@@ -225,8 +264,8 @@ def _ndenumerate(array: ElementArray) -> Iterator[tuple[Any, Any]]:
 
 def _from_iterable(region: Region) -> Callable[..., ElementArray]:
     def fromiter(iterable: Any, dtype: Any = float, count: int = -1) -> ElementArray:
-        del count
-        return ElementArray(np.array([native(value) for value in iterable], native(dtype)), region)
+        values = [native(value) for value in iterable]
+        return ElementArray(np.fromiter(values, native(dtype), count), region)
 
     return fromiter
 
@@ -263,7 +302,9 @@ def _text(value: Any) -> Any:
     """Play `str`, of values whose text is the same here."""
     if isinstance(value, np.dtype):
         return str(value)
-    return Conversion(str)(value) if type(value) in (Element, str, int, float, bool) else _put_together()
+    if type(value) is Element:
+        return Element(format(value, ""), value.region)
+    return str(value) if type(value) in (str, int, float, bool) else _put_together()
 
 
 def _representation(value: Any) -> Any:
@@ -297,12 +338,48 @@ def _first(function: Any) -> Any:
 
 
 def _cores(region: Region) -> Callable[[], int]:
-    """Return a counter of cores; all of them where an import may choose functions by it."""
-
     def count() -> int:
-        return os.cpu_count() or 1 if region.importing else region.machine.cores
+        return region.machine.cores
 
     return count
+
+
+def _threads(region: Region) -> Callable[[], int]:
+    def count() -> int:
+        return region.threads or region.machine.threads
+
+    return count
+
+
+def _choose_threads(region: Region) -> Callable[[Any], None]:
+    def choose(threads: Any) -> None:
+        region.threads = operator.index(threads)
+
+    return choose
+
+
+def must_keep_its_order(value: Any) -> None:
+    """Refuse a set of texts: its order is another one in each process."""
+    if isinstance(value, set | frozenset) and any(map(_has_text, value)):
+        raise NotFollowed("makes a set of texts, whose order differs from run to run")
+
+
+def _has_text(value: Any) -> bool:
+    return any(map(_has_text, value)) if isinstance(value, tuple) else isinstance(value, str | bytes)
+
+
+def _set_of(kind: type) -> Callable[..., Any]:
+    def make(*args: Any) -> Any:
+        value = kind(*args)
+        must_keep_its_order(value)
+        return value
+
+    return make
+
+
+def shown_kind(value: Any) -> str:
+    """Say of what type a value is, for a message."""
+    return value.name if isinstance(value, Unknown) else f"a {type(value).__name__}"
 
 
 def _reading() -> Reading:
@@ -331,5 +408,7 @@ _BUILTINS: dict[str, Any] = {
     "str": _text,
     "repr": _representation,
     "isinstance": _isinstance,
+    "set": _set_of(set),
+    "frozenset": _set_of(frozenset),
     "print": _nothing,
 }

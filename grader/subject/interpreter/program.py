@@ -11,9 +11,9 @@ from typing import Any
 
 from .at_import import binds_a_name_of_pythons, may_change_names
 from .doubts import Doubts, contents_of
-from .elements import Region
+from .elements import MachineNumbers, Region
 from .frames import Frame, Function
-from .libraries import builtin_functions, libraries
+from .libraries import Decorator, Library, builtin_functions, libraries
 from .reached import Reached
 from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
@@ -105,12 +105,16 @@ class Module:
         for node in _outside_of_functions(statement):
             if not isinstance(node, ast.Try):
                 continue
+            imported = {name for part in ast.walk(node) for name in _imported_names(part)}
             for part in (*node.body, *node.handlers, *node.orelse):
                 if part not in node.body:
                     self._program.doubts.add(frame, part)
                 for name in {name for inner in _outside_of_functions(part) for name in bound_names(inner)}:
                     value = self.bindings.get(name)
-                    if isinstance(value, bool | int | float | str | list | dict | set | None):
+                    if (
+                        not isinstance(value, Function | Decorator | Library | Unknown)
+                        and name not in imported
+                    ):
                         taken = f"{name}, which depends on whether an import fails"
                         self.bindings[name] = Unknown(taken, NotFollowed)
 
@@ -205,8 +209,19 @@ class Module:
         raise NameError(f"name {name!r} is not defined")
 
     def members(self) -> dict[str, Any]:
-        """Return what `import *` binds."""
-        return {name: value for name, value in self.bindings.items() if not name.startswith("_")}
+        """Return what `import *` binds.
+
+        Raises:
+            NotFollowed: the file itself says what, and not by a list of names.
+        """
+        names = self.bindings.get("__all__", [name for name in self.bindings if not name.startswith("_")])
+        if not isinstance(names, list | tuple) or not all(type(name) is str for name in names):
+            raise NotFollowed(f"imports * from {self.file}, whose __all__ cannot be followed")
+        return {name: self.namespace(name) for name in names}
+
+    def has(self, name: str) -> bool:
+        """Tell whether the file surely has a name."""
+        return name in self.bindings
 
     def star(self, source: Any) -> None:
         """Take note that names may come from there."""
@@ -246,6 +261,12 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield name
 
 
+def _imported_names(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            yield from bound_names(alias)
+
+
 def _is_plain(node: ast.expr) -> bool:
     """Tell whether the key of a subscript, or the arguments of a call, are constants."""
     if isinstance(node, ast.Call):
@@ -277,9 +298,9 @@ _PYTHON = frozenset(dir(builtins))
 class Program:
     """The files of the current folder, with one of their functions to be called."""
 
-    def __init__(self, *, compiled_only: bool) -> None:
+    def __init__(self, *, compiled_only: bool, machine: MachineNumbers) -> None:
         """Let elements be touched everywhere, or with `compiled_only` where numba compiles only."""
-        self.region = Region(compiled_only=compiled_only)
+        self.region = Region(compiled_only=compiled_only, machine=machine)
         self.compiled_only = compiled_only
         self.uncompiled = ""
         """Where the program keeps numba from compiling."""

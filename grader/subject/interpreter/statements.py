@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -60,6 +60,8 @@ class Statements:
         self.place: tuple[str, int] | None = None
         """Where the evaluation ended that raised."""
         self._load = load
+        self._tries = 0
+        """In how many `try` statements, one in the other, the evaluation stands."""
         self._ends_s = time.process_time() + CPU_S
         self._kinds = handlers_of(self)
 
@@ -79,25 +81,35 @@ class Statements:
             for value in frame.names.values():
                 _must_cross(value)
         region.entries += function.compiled and not region.depth
+        args = list(frame.names.values())
         region.depth += function.compiled
         try:
-            if isinstance(function.node, ast.Lambda):
-                return self.expressions.evaluate(function.node.body, frame)
-            yields = _yields(function.node)
-            frame.yielded = [] if yields else None
-            inputs = FunctionInputs(function, frame) if yields or function.cached else None
-            if inputs and function.cached:
-                function.around = function.around or [inputs.around]
-                if function.around != [inputs.around]:
-                    raise NotFollowed(f"changes what {function.name} reads, which gives what it gave before")
-            left = self.run(function.node.body, frame)
-            if inputs:
-                inputs.must_be_as_before()
-            if inputs and frame.yielded is not None:
-                return step_by_step(frame.yielded, inputs)
-            return left.value if isinstance(left, Return) else None
+            value = self._run_body(function, frame)
         finally:
             region.depth -= function.compiled
+        return region.leave(value, args) if function.compiled else value
+
+    def _run_body(self, function: Function, frame: Frame) -> Any:
+        if isinstance(function.node, ast.Lambda):
+            return self.expressions.evaluate(function.node.body, frame)
+        yields = _yields(function.node)
+        frame.yielded = [] if yields else None
+        inputs = FunctionInputs(function, frame) if yields or function.cached else None
+        if inputs and function.cached:
+            function.around = function.around or [inputs.around]
+            if function.around != [inputs.around]:
+                raise NotFollowed(f"changes what {function.name} reads, which gives what it gave before")
+        try:
+            left = self.run(function.node.body, frame)
+        except Exception as error:
+            if not yields:
+                raise
+            raise NotFollowed(f"has the generator {function.name} raise {type(error).__name__}") from None
+        if inputs:
+            inputs.must_be_as_before()
+        if inputs and frame.yielded is not None:
+            return step_by_step(frame.yielded, inputs)
+        return left.value if isinstance(left, Return) else None
 
     def run(self, block: Sequence[ast.stmt], frame: Frame) -> Left:
         """Evaluate the statements of a block; how it was left."""
@@ -114,8 +126,12 @@ class Statements:
         return None
 
     def run_import(self, node: ast.stmt, frame: Frame) -> None:
-        """Bind what an import statement imports."""
-        self._kinds[type(node)](node, frame)
+        """Bind what an import statement imports, wherever it stands."""
+        tries, self._tries = self._tries, 0
+        try:
+            self._kinds[type(node)](node, frame)
+        finally:
+            self._tries = tries
 
     def _must_have_time(self) -> None:
         if time.process_time() > self._ends_s:
@@ -194,15 +210,28 @@ class Statements:
     def _on_Import(self, node: ast.Import, frame: Frame) -> None:
         for alias in node.names:
             top = alias.name.partition(".")[0]
-            frame.store(alias.asname or top, self._load(alias.name if alias.asname else top))
+            module = self._load(alias.name if alias.asname else top)
+            self._must_be_there(module, alias.name)
+            if alias.name != top:
+                self._must_be_there(self._load(alias.name), alias.name)
+            frame.store(alias.asname or top, module)
+
+    def _must_be_there(self, module: Any, module_name: str, name: str = "") -> None:
+        """Refuse an import that succeeds here and may fail elsewhere, where a `try` makes something of it."""
+        if self._tries and (isinstance(module, Unknown) or (name and not module.has(name))):
+            raise NotFollowed(f"imports {name or module_name}, which may fail")
 
     def _on_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
         if node.module == "__future__":
             return
         source = self._load(node.module or "")
         for alias in node.names:
+            below = self._load(f"{node.module}.{alias.name}")
+            known = isinstance(below, Library) or alias.name == "*"
+            self._must_be_there(source, node.module or "", "" if known else alias.name)
             if alias.name == "*":
-                for name, value in source.members().items():
+                members: Mapping[str, Any] = source.members()
+                for name, value in members.items():
                     frame.store(name, value)
                 frame.module.star(source)
             else:
@@ -232,18 +261,23 @@ class Statements:
     def _on_Try(self, node: ast.Try, frame: Frame) -> Left:
         if frame.names is not frame.module.bindings:
             self._must_fail_alike(node, frame)
-        if not frame.module.region.importing:
-            self._must_not_fail(node)
         left: Left = None
+        failed = True
         try:
-            left = self.run(node.body, frame)
+            self._tries += 1
+            try:
+                left = self.run(node.body, frame)
+            finally:
+                self._tries -= 1
+            failed = False
             if left is None:
                 left = self.run(node.orelse, frame)
         except RecursionError:
             raise NotFollowed("recurses deeply") from None  # how deep it may go is another matter here
         except Exception as error:
+            handlers = node.handlers if failed else ()
             handler = next(
-                (candidate for candidate in node.handlers if self._catches(candidate, error, frame)), None
+                (candidate for candidate in handlers if self._catches(candidate, error, frame)), None
             )
             if handler is None:
                 raise
@@ -267,15 +301,6 @@ class Statements:
         leaves = (ast.Return, ast.Break, ast.Continue)
         if any(isinstance(part, leaves) for statement in node.finalbody for part in ast.walk(statement)):
             raise NotFollowed("leaves a `finally`, whatever error there was")
-
-    def _must_not_fail(self, node: ast.Try) -> None:
-        """Refuse an import that succeeds here and may fail elsewhere."""
-        for statement in node.body:
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                names = [alias.name for alias in statement.names]
-                names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else names
-                if any(isinstance(self._load(name), Unknown) for name in names):
-                    raise NotFollowed(f"imports {', '.join(names)}, which may fail")
 
     def _catches(self, handler: ast.ExceptHandler, error: Exception, frame: Frame) -> bool:
         if handler.type is None:

@@ -11,6 +11,11 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+NUMBA_EXPORTS = _words("""
+    bool bool_ byte complex128 complex64 double float32 float64 get_num_threads int16 int32 int64 int8 int_
+    intc intp jit njit prange set_num_threads uint uint16 uint32 uint64 uint8 uintp vectorize
+""")
+"""Names that `from numba import *` binds."""
 ARRAY_FUNCTIONS = _words("""
     array asarray ascontiguousarray asfortranarray copy zeros zeros_like ones ones_like full full_like arange
     eye identity ndindex shape ndim size reshape ravel transpose append concatenate stack vstack hstack
@@ -65,5 +70,7 @@ METHODS: dict[type, frozenset[str]] = {
     float: frozenset(_words("is_integer real")),
     range: frozenset(_words("start stop step count index")),
 }
+OF_FLAT = _words("copy")
+"""Methods of `.flat` of an array."""
 REARRANGING = _words("astype copy fill flatten ravel reshape squeeze transpose")
 """Methods of arrays that do."""

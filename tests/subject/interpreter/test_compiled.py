@@ -94,6 +94,14 @@ COMPILED = {
                     C[i, j] = larger(A[i, j], B[i, j])
             return C
     """,
+    "shapes that are printed": f"""
+        @njit
+        def loops(A, B):{LOOPS}
+        def f(A, B):
+            C = loops(A, B)
+            print("made", C.shape, np.size(C), f"{{C.dtype}} of {{C.ndim}}")
+            return C.reshape(A.shape)
+    """,
     "threads": f"""
         import os
         os.environ["NUMBA_NUM_THREADS"] = "2"
@@ -158,6 +166,32 @@ NOT_COMPILED = {
         "@njit\ndef g(A):\n return [[str(a) for a in r] for r in A]\n"
         "def f(A, B): return [[max(int(a), int(b)) for a, b in zip(*r)] for r in zip(g(A), g(B))]",
         "outside of the functions",
+    ),
+    "texts that are put together in compiled code": (
+        "@njit\ndef g(A):\n return [[f'{a}' for a in r] for r in A]\n"
+        "def f(A, B): return [[max(int(a), int(b)) for a, b in zip(*r)] for r in zip(g(A), g(B))]",
+        "outside of the functions",
+    ),
+    "arrays that a type of numbers makes": (
+        "def f(A, B):\n a, b = np.int64([A])[0], np.int64([B])[0]\n return a * (a > b) + b * (a <= b)",
+        "converts a whole array",
+    ),
+    "a number that compiled code computes otherwise": (
+        "@njit\ndef wraps():\n x = 9223372036854775807\n x += 1\n return x < 0\n"
+        "@njit\ndef larger(P, Q, C):\n for k in range(len(P)):\n"
+        "  C[k] = (P[k] > Q[k]) * P[k] + (P[k] <= Q[k]) * Q[k]\n"
+        "def f(A, B):\n C = np.zeros(A.shape, A.dtype)\n shape = [(-1,), (1, -1)][wraps()]\n"
+        " larger(A.reshape(shape), B.reshape(shape), C.reshape(shape))\n return C",
+        "outside of the functions",
+    ),
+    "the shape of an array that it makes": (
+        "@njit\ndef made():\n x = 9223372036854775807\n return np.zeros(1 if x + 1 > x else 2)\n"
+        "@njit\ndef larger(P, Q, C):\n for k in range(len(P)):\n"
+        "  C[k] = (P[k] > Q[k]) * P[k] + (P[k] <= Q[k]) * Q[k]\n"
+        "def f(A, B):\n C = np.zeros(A.shape, A.dtype)\n"
+        " shape = [(-1,), (1, -1)][np.zeros_like(made()).shape[0] - 1]\n"
+        " larger(A.reshape(shape), B.reshape(shape), C.reshape(shape))\n return C",
+        "the shape of an array that compiled code made",
     ),
     "comparisons alone": (
         "@njit\ndef g(A, B): return [[a > b for a, b in zip(*r)] for r in zip(A, B)]\n"

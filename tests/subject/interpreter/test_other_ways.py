@@ -125,11 +125,83 @@ NUMBERS = {
         "from functools import cache\n    D = []\n    def length(): return len(D)\n"
         "    kept = cache(length)\n    kept()\n    D.append(1)\n    other = 1 - kept()"
     ),
+    "an array in a list": "D = np.int64([A])\n    other = len(D)",
+    "an array of a number and a list": "other = len(np.int64(0) + [1])",
+    "a truth value that is the only one": "other = int(bool(A[0, 0] == A[0, 0]) is True)",
+    "the text of an element": "other = int(str(A[0, 0] - A[0, 0]) == '0')",
+    "the text of a number of NumPy's": "other = int(f'{A[0, 0]!r}' != f'{A[0, 0]}')",
+    "a number that equals a list": "other = 1 if A[0, 0] - A[0, 0] == [0] else 0",
+    "a list that equals a list of lists": "other = int([A[0, 0] - A[0, 0]] == [[0]])",
+    "a number of NumPy's in a list of lists": "other = int(np.int64(0) in [[0]])",
+    "numbers of threads that are chosen": (
+        "import os\n    numba.set_num_threads(1)\n"
+        "    other = int(numba.get_num_threads() == 1 and os.cpu_count() > 1)"
+    ),
+    "a number of threads that is no number of cores": (
+        "import os\n    other = int(os.cpu_count() != numba.get_num_threads())"
+    ),
+    "truth values in memory that was in use before": (
+        "D = np.ones(77, np.bool_)\n    del D\n    other = 1 if np.empty(77, np.bool_)[76] else 0"
+    ),
+    "what is stored in a flat array that is turned": (
+        "D = np.zeros((2, 2), np.int64).T\n    D.flat[0] = 1\n    other = D[0, 0]"
+    ),
+    "what is stored in a part of a flat array": (
+        "D = np.zeros(4, np.int64)\n    E = D.flat[0:2]\n    E[0] = 1\n    other = 1 - D[0]"
+    ),
+    "so many values of an iterator": "other = 2 - len(np.fromiter([0, 0], np.int64, 1))",
+    "new memory in another order": (
+        "D = np.empty((2, 2), np.int64, order='F')\n    D.fill(0)\n    D.ravel()[0] = 1\n"
+        "    other = 1 - D[0, 0]"
+    ),
+    "new memory in the order of another array": (
+        "D = np.empty_like(np.zeros((2, 2), np.int64, order='F'))\n    D.fill(0)\n    D.ravel()[0] = 1\n"
+        "    other = 1 - D[0, 0]"
+    ),
+    "a variable of the function between": (
+        "def first():\n        x = 0\n        def second():\n            def third():\n"
+        "                nonlocal x\n                x = 1\n            third()\n            x = 5\n"
+        "        second()\n        return x\n    other = 1 - first()"
+    ),
+    "a parameter that has no name": "def named(a, /, **k): return len(k)\n    other = named(1, a=2)",
+    "the order of texts in a set": "other = int(list({'a', 'b'})[0] == 'a')",
+    "the type of a time": "import time\n    other = int(isinstance(time.time(), float))",
+    "the type of a text": "other = int(isinstance('%d' % 1, str))",
+    "an import that fails for a name": (
+        "other = 1\n    try:\n        from math import not_there\n        other = 0\n"
+        "    except ImportError: pass"
+    ),
+    "an import that fails in a function": (
+        "def load():\n        from math import not_there\n    other = 1\n    try:\n        load()\n"
+        "        other = 0\n    except ImportError: pass"
+    ),
+    "a generator that raises": (
+        "def steps():\n        yield 0\n        raise IndexError\n    other = 1\n    try: steps()\n"
+        "    except IndexError: other = 0"
+    ),
+    "an error behind a `try`": (
+        "other = 0\n    try:\n        try: pass\n        except IndexError: pass\n        else: [][0]\n"
+        "    except IndexError: other = 1"
+    ),
     "a flat array that goes on": (
         "D = np.zeros(2).flat\n    for d in D: break\n    other = 2 - len([d for d in D])"
     ),
 }
 IMPORTED = {
+    "a tuple that depends on an import": (
+        "try:\n from math import not_there\n other = 0\n both = ()\nexcept ImportError: both = (1,)\n"
+        "other = len(both)"
+    ),
+    "a function that depends on an import": (
+        "try:\n from math import not_there\n which = min\nexcept ImportError: which = max\n"
+        "other = which(0, 1)"
+    ),
+    "functions of a library in the place of Python's": (
+        "from math import *\nother = int(isinstance(pow(2, 3), float))"
+    ),
+    "such of NumPy": "from numpy import *\nother = int(isinstance(sum([1, 2]), generic))",
+    "names that a file does not export": "other = 1\nfrom exporting import *",
+    "numbers of threads and cores": ("import os\nother = int(os.cpu_count() != numba.get_num_threads())"),
     "an error that NumPy alone raises": (
         "other = 1\ntry:\n np.zeros(3).item()\n other = 0\nexcept ValueError: pass"
     ),
@@ -177,7 +249,7 @@ def test_so_is_a_number_that_it_may_bind_anew(follow):
 def test_so_is_a_number_that_depends_on_an_import(follow):
     code = "BIG = 0\ntry: import not_installed\nexcept ImportError: BIG = 1"
     problem = follow(f"{code}\ndef f(A, B):\n    other = BIG{OF_ANY_KIND}")
-    assert "uses BIG, which depends on whether an import fails" in problem
+    assert "uses BIG, which cannot be followed here (imports not_installed, which may fail)" in problem
 
 
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
@@ -187,7 +259,8 @@ def test_no_number_may_decide_whether_elements_or_arrays_are_computed_with(follo
 
 @pytest.mark.parametrize("number", IMPORTED.values(), ids=IMPORTED)
 def test_nor_one_that_is_made_where_the_file_is_imported(follow, number):
-    assert follow(f"{number}\ndef f(A, B):{OF_ANY_KIND}", large=LARGE)
+    code = f"{number}\ndef f(A, B):{OF_ANY_KIND}"
+    assert follow(code, large=LARGE, exporting="__all__ = []\nother = 0")
 
 
 def test_rows_far_down_are_followed_as_well(follow):
