@@ -24,7 +24,7 @@ MACHINE = ("gpu", "torch")
 
 
 class ProfileKind(CheckKind):
-    """Run a program of the course on a GPU, and note which kernels took how long.
+    """Run a program of the course on a GPU, and note which kernels took how long, and which calls it made.
 
     A driver in `given/` runs it and returns `{"gpu": …, "torch": …}`, the names of what it ran on. Nothing of
     the submission is in that process. Items of `profile_table` hold reported tables against it.
@@ -70,6 +70,7 @@ class ProfileKind(CheckKind):
             },
             facts={
                 "kernels": [list(row) for row in rows],
+                "calls": sorted({*trace.api, *trace.api_before}),
                 "problem": _problem(trace),
                 **{key: names[key] for key in MACHINE},
             },

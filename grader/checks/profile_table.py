@@ -9,13 +9,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
+from grader.checks.own_profile import compared, in_common, machine_of, other_machine
 from grader.checks.questions import read_answers, tidy_questions, with_questions
 from grader.checks.requirements import Requirement, award_requirements
 from grader.config.codec import from_plain, to_plain
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
-from grader.matching.cuda_names import is_api_call, is_copy, short_name
-from grader.matching.profile_lists import ListedShare, ProfileList, profile_lists
+from grader.matching.cuda_names import call_name, is_api_call, is_copy
+from grader.matching.listed_shares import ListedShare, ProfileList, wrong_sum
+from grader.matching.profile_lists import profile_lists
 from grader.model.drawing import Drawing, MarkedText, ValueTable
 from grader.model.observation import Observation, Outcome
 from grader.model.options import SubmittedFile, UsedItem, option
@@ -23,21 +25,13 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
-    from grader.model.document import Document
 
 Listed = Literal["kernels", "api"]
 
 MOST_SHOWN = 8000
 """Characters of an answer that are kept, for the person who reads it."""
-ALIKE = 6
-"""Characters that two names have in common at least where one is a part of the other."""
 MOST_SENTENCES = 3
 """Differences between two profiles that are told."""
-_GPU = re.compile(
-    r"(?<![A-Za-z0-9])(?:G?[HB](?:100|200|300|800|20)|A(?:100|800|10G?|16|30|40|4000|5000|6000)|L(?:4|40S?)|T4|V100S?"
-    r"|P(?:100|40|4)|K80|M60|(?:RTX|GTX)\s?(?:PRO\s?)?A?\d{4}|TITAN\s?(?:RTX|V|Xp?))(?![A-Za-z0-9])"
-)
-_TORCH = re.compile(r"\btorch\W{0,3}(?:version)?\W{0,4}v?(\d{1,2}\.\d{1,2})(?!\d)", re.IGNORECASE)
 _KERNEL_LIKE = re.compile(r"::|<|[a-z0-9]_[a-z0-9]", re.IGNORECASE)
 
 
@@ -52,10 +46,11 @@ class ProfileTableKind(CheckKind):
     Lists are read from tables, text and the output of nvprof, nsys, torch.profiler and `grader profile`. What
     cannot be read, or in more than one way, waits for a person, who may give the points.
 
-    With `by` a right list of kernels is also held against our own profile of the same program. If the report
+    With `by` a right list is also held against our own profile of the same program. If the report
     names the same GPU and version of torch, or none, and its kernels or shares are others, it waits for a
     person. On another machine it only informs, unless no kernel is one of ours: those of the framework are
-    the same everywhere. Without a profile the item stays open.
+    the same everywhere. The same is asked of calls, but for their shares: how long the first ones take
+    depends on what the machine has loaded before. Without a profile the item stays open.
     """
 
     name: ClassVar[str] = "profile_table"
@@ -96,8 +91,6 @@ class ProfileTableKind(CheckKind):
             tidy_questions(self)
             if self.at_least >= 100:
                 raise ValueError("at_least: is a percentage below 100")
-            if self.by and self.lists != "kernels":
-                raise ValueError("by: only kernels are held against a profile; take it out")
 
         @property
         def label(self) -> str:
@@ -127,7 +120,7 @@ class ProfileTableKind(CheckKind):
                 **{key: answer[key] for key in ("file", "missing", "certain", "why")},
                 "answer": answer["answer"][:MOST_SHOWN],
                 "lists": [to_plain(one) for one in profile_lists(answer["answer"])],
-                **_machine(documents),
+                **machine_of(documents),
             },
             seed=context.seed,
         )
@@ -174,13 +167,8 @@ def _award(
 ) -> Award:
     """Judge the lists of an answer that was found with certainty."""
     candidates = _candidates(facts, options.lists)
-    if not candidates:
-        what = _PLURAL[options.lists]
-        return _waits(f"a list of {what} with their shares in percent is not found as text")
-    if len(candidates) == 1 and _rises(candidates[0].rows, options.at_least):
-        return _waits(
-            "its percentages rise to the last line, as running sums do; shares are not found beside them"
-        )
+    if unreadable := _unreadable(options, facts, candidates):
+        return _waits(unreadable)
     judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
     right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
     if right is not None:
@@ -191,8 +179,24 @@ def _award(
     if len(judged) > 1:
         return _waits(f"there are {len(judged)} lists, and none is right: {_missed(judged[-1][1])}")
     if unread:
-        return _waits(f"“{unread}” is not read, and {_missed(judged[0][1])}")
+        return _waits(f"“{' '.join(unread.split())}” is not read, and {_missed(judged[0][1])}")
+    if candidates[0].unsure:
+        return _waits(f"its second column may be no running sums: {_missed(judged[0][1])}")
     return award_requirements(judged[0][1], credit="per_case")
+
+
+def _unreadable(
+    options: ProfileTableKind.Options, facts: Mapping[str, Any], candidates: Sequence[ProfileList]
+) -> str:
+    """Return why lists cannot be judged; empty if they can."""
+    impossible = next((line for one in _lists(facts) for line in one.impossible), "")
+    if impossible:
+        return f"“{' '.join(impossible.split())}” is no part of a whole"
+    if not candidates:
+        return f"a list of {_PLURAL[options.lists]} with their shares in percent is not found as text"
+    if len(candidates) == 1 and _rises(candidates[0].rows, options.at_least):
+        return "its percentages rise to the last line, as running sums do; shares are not found beside them"
+    return ""
 
 
 def _waits(why: str) -> Award:
@@ -247,6 +251,9 @@ def _names(rows: Sequence[ListedShare], listed: Listed) -> Requirement:
             return Requirement(
                 met=False if certain else None, missed=f"“{row.name}” is no call of the CUDA API"
             )
+    names = [call_name(row.name) for row in rows]
+    if listed == "api" and (twice := next((name for name in names if names.count(name) > 1), "")):
+        return Requirement(met=None, missed=f"“{twice}” stands in two lines")
     return Requirement(met=True, missed="")
 
 
@@ -259,15 +266,12 @@ def _order(rows: Sequence[ListedShare]) -> Requirement:
 
 
 def _running(rows: Sequence[ListedShare]) -> Requirement:
-    """The running sums are those of the shares, within the rounding of both."""
-    rounding = 1e-6
-    for row, total in zip(rows, _sums(rows), strict=True):
-        rounding += row.half
-        if row.running is not None and abs(row.running - total) > rounding + row.running_half:
-            sums = f"is {row.running:g}%, and the shares add up to {total:.4g}%"
-            missed = f"the running sum beside “{row.name}” {sums}"
-            return Requirement(met=False, missed=missed)
-    return Requirement(met=True, missed="")
+    """The running sums are those of the shares, but for the digits that are not printed."""
+    if (place := wrong_sum(rows)) is None:
+        return Requirement(met=True, missed="")
+    row, total = rows[place], _sums(rows)[place]
+    sums = f"is {row.running:g}%, and the shares add up to {total:.4g}%"
+    return Requirement(met=False, missed=f"the running sum beside “{row.name}” {sums}")
 
 
 def _reached(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> Requirement:
@@ -277,7 +281,7 @@ def _reached(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> 
     before = sums[-2] if len(sums) > 1 else 0.0
     if sums[-1] - rounding > 100:
         return Requirement(met=False, missed=f"the shares add up to {sums[-1]:.4g}%, more than the whole")
-    if sums[-1] + rounding < options.at_least:
+    if sums[-1] + 2 * rounding < options.at_least:  # digits may be cut off, and not rounded
         missed = f"the listed {what} take {sums[-1]:.4g}% together, and not {options.at_least:g}%"
         return Requirement(met=False, missed=missed)
     if before - rounding > options.at_least:
@@ -289,13 +293,6 @@ def _reached(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> 
         )
         return Requirement(met=False, missed=missed)
     return Requirement(met=True, missed="")
-
-
-def _machine(documents: Sequence[Document]) -> dict[str, list[str]]:
-    """Return the GPUs and the versions of torch that a report names."""
-    text = "\n".join(block.text for document in documents for block in document.blocks)
-    gpus = dict.fromkeys("".join(match.group().split()).upper() for match in _GPU.finditer(text))
-    return {"gpus": list(gpus)[:8], "torch": list(dict.fromkeys(_TORCH.findall(text)))[:8]}
 
 
 def _held_against(
@@ -313,66 +310,16 @@ def _held_against(
     if ours is None or ours.facts.get("problem"):
         reason = f"{total}; they are held against our own profile, which needs a GPU"
         return replace(whole, fraction=0.0, reason=reason, undecided=True, again=True)
-    differences = [*_differences(rows, ours.facts["kernels"], options.within)]
-    if not differences:
-        return replace(whole, reason=f"{total}, as in our own profile on {ours.facts['gpu']}")
+    in_ours, differences = compared(rows, options.lists, options.within, ours.facts)
+    if not differences or not in_ours:
+        same = f", as in our own profile on {ours.facts['gpu']}" if in_ours else ""
+        return replace(whole, reason=f"{total}{same}")
     told = "; ".join(differences[:MOST_SENTENCES])
-    if other := _other_machine(facts, ours.facts):
-        if not _in_common(rows, ours.facts["kernels"]):
-            return _waits(
-                f"measured on {other}, and none of its kernels runs in our own profile on {ours.facts['gpu']}"
-            )
+    if other := other_machine(facts, ours.facts):
+        if not in_common(rows, in_ours):
+            none = f"none of its {_PLURAL[options.lists]} runs in our own profile"
+            return _waits(f"measured on {other}, and {none} on {ours.facts['gpu']}")
         return replace(
             whole, flags=(f"measured on {other}, and not held against {ours.facts['gpu']}: {told}",)
         )
     return _waits(f"by our own profile on {ours.facts['gpu']}, torch {ours.facts['torch']}: {told}")
-
-
-def _other_machine(facts: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return the machine of the report where it surely is another one than ours; empty if it may be ours."""
-    name = "".join(str(ours["gpu"]).split()).upper()
-    if facts["gpus"] and not any(gpu in name for gpu in facts["gpus"]):
-        return ", ".join(facts["gpus"])
-    version = ".".join(str(ours["torch"]).split(".")[:2])
-    if facts["torch"] and version not in facts["torch"]:
-        return f"torch {', '.join(facts['torch'])}"
-    return ""
-
-
-def _differences(
-    rows: Sequence[ListedShare], kernels: Sequence[Sequence[Any]], within: float
-) -> Iterator[str]:
-    """Yield a sentence on each kernel whose share is another one in our profile, the largest first."""
-    whole = sum(seconds for _, seconds, _ in kernels) or 1.0
-    ours: dict[str, float] = {}
-    for name, seconds, _ in kernels:
-        ours[_key(name)] = ours.get(_key(name), 0.0) + 100 * seconds / whole
-    theirs: dict[str, float] = {}
-    for row in rows:
-        key = next((name for name in ours if _alike(name, _key(row.name))), _key(row.name))
-        theirs[key] = theirs.get(key, 0.0) + row.share
-    for key, share in theirs.items():
-        if key not in ours:
-            yield f"“{key}” ({share:.3g}% in the report) does not run"
-        elif abs(share - ours[key]) > within:
-            yield f"“{key}” takes {ours[key]:.3g}%, and {share:.3g}% in the report"
-    for key, share in sorted(ours.items(), key=lambda one: -one[1]):
-        if key not in theirs and share > within:
-            yield f"“{key}” takes {share:.3g}%, and is not in the report"
-
-
-def _in_common(rows: Sequence[ListedShare], kernels: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether a list has a kernel of ours: those of the framework are the same on all GPUs."""
-    ours = {_key(name) for name, _, _ in kernels}
-    return any(_alike(name, _key(row.name)) for row in rows for name in ours)
-
-
-def _key(name: str) -> str:
-    return short_name(name).lower()
-
-
-def _alike(ours: str, theirs: str) -> bool:
-    """Tell whether two names are those of one kernel, of which one may be cut off."""
-    if ours == theirs:
-        return True
-    return min(len(ours), len(theirs)) >= ALIKE and (ours.startswith(theirs) or theirs.startswith(ours))

@@ -7,7 +7,11 @@ import re
 OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
 """What CUTLASS calls every kernel; the first argument of the template tells them apart."""
 _ARGUMENT = re.compile(r"<\s*([\w:]+)")
-_COPY = re.compile(r"\W*(?:(?:CUDA|GPU|async)\s+)*mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])", re.IGNORECASE)
+_COPY = re.compile(
+    r"\W*(?:(?:CUDA|GPU|async|unified memory|[HD](?:to|2)[HD]|(?:host|device)[- ]to[- ](?:host|device))\s+)*"
+    r"mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])",
+    re.IGNORECASE,
+)
 _RUNTIME = re.compile(
     r"\W*cuda(?:Array|Bind|Choose|Configure|Create|Ctx|Destroy|Device|Driver|D3D\d*|EGL|Event|External|Flush|Free|Func"
     r"|Get|GL|Graph|Graphics|Host|Import|Init|Ipc|Kernel|Launch|Library|Logs|Malloc|Mem|Memcpy|Memset|Mipmapped|Occupancy"
@@ -18,6 +22,7 @@ _DRIVER = re.compile(
     r"\W*cu(?:Init|Driver|Device|Ctx|Module|Library|Kernel|Link|Mem(?:cpy|set)?|Array|Mipmapped|Multicast|Pointer|Stream"
     r"|Event|External|Launch|Func|Graph|Occupancy|Tex|Surf|Tensor|Profiler|Get|Import|Green|Coredump)(?![a-z])"
 )
+_VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
 _CUT_OFF = re.compile(r"\s*(?:\.{2,}|\u2026)$")
 _BRACKETS = {"<": ">", "(": ")", "[": "]"}
 
@@ -30,6 +35,11 @@ def is_copy(name: str) -> bool:
 def is_api_call(name: str) -> bool:
     """Tell whether a name is that of a function of the CUDA runtime or driver, such as `cudaMalloc`."""
     return (_RUNTIME.match(name) or _DRIVER.match(name)) is not None
+
+
+def call_name(name: str) -> str:
+    """Return the name of a function of the API without its version: `cudaLaunchKernel_v7000` and such."""
+    return _VERSION.sub("", name.strip().partition("(")[0])
 
 
 def short_name(name: str) -> str:

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
 
 from grader.matching.cuda_names import outside_brackets
-
-Section = Literal["", "kernels", "copies", "api"]
+from grader.matching.digits import with_ascii_digits
+from grader.matching.listed_shares import (
+    HIGHEST,
+    Figure,
+    ProfileList,
+    ReadLine,
+    Section,
+    as_percent,
+    rows_of,
+    without_remainder,
+)
 
 MOST_LINES = 4000
 LONGEST_NAME = 300
-HIGHEST = 100.5
-"""No share and no running sum is above 100 %, but for rounding."""
-LEAST_FRACTION = 0.5
-"""Shares that add up to so little in percent, and not to more than 1, are fractions."""
 MOST_WORDS = 3
 """A name has no more words outside of brackets, as `CUDA memcpy HtoD`; a sentence has."""
 
@@ -29,6 +33,12 @@ LONG_WORD = 40
 """A word of so many characters at the end of a line may go on in the next one."""
 
 _DIGITS = r"(?P<digits>\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
+_PERCENT_WORD = re.compile(
+    r"(?<=\d)\s?(?:per ?cents?|prozent|pour ?cents?|por ?ciento|por ?cento|procent|процент\w*|אחוזים|प्रतिशत)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+_NEGATIVE = re.compile(r"(?<!\S)[-\u2212](?=\d[\d.,]*\s?%)")
 _PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS}\s?[%\uff05\u066a]")
 _BARE = re.compile(rf"(?<![\w.,<(]){_DIGITS}$")
 _WHOLE = re.compile(rf"{_DIGITS}\s?[%\uff05\u066a]?")
@@ -76,6 +86,7 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"\w_\w|::|\w<|\[|\w\(|[a-z]\d*[A-Z]|[a-z]\d+x\d|\bmem(?:cpy|set)\b", re.ASCII)
+_ARROW = re.compile(r"\s[-=]*>$")
 _VERB = re.compile(
     r"(?:\s+(?:takes?|took|with|has|uses?|used|consumes?|consumed|accounts?|for|at|is|was|about|around|roughly))+$"
 )
@@ -83,34 +94,10 @@ _PROSE = re.compile(r"[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
 """Three words in a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedShare:
-    """One line of a list: a name, and its share of the time."""
-
-    name: str
-    share: float
-    """In percent."""
-    half: float
-    """Half a unit of its last digit: what rounding may have taken."""
-    running: float | None = None
-    """The running sum beside it, in percent; None if there is none."""
-    running_half: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileList:
-    """Lines that stand together."""
-
-    rows: tuple[ListedShare, ...]
-    section: Section = ""
-    """The activities that it is about, if the profiler that printed it says so."""
-    unread: tuple[str, ...] = ()
-    """Lines near it with a name and a percentage that are no such line, as a sentence is not."""
-
-
 def profile_lists(text: str) -> tuple[ProfileList, ...]:
     """Find every list of names with shares in a text, in its order."""
     reader = _Reader()
+    text = _PERCENT_WORD.sub("%", with_ascii_digits(text))
     for line in text.split("\n")[:MOST_LINES]:
         reader.read(_cells(line))
     return reader.finish()
@@ -125,8 +112,12 @@ class _Head:
     share: int | None = None
     """The cell with the share; None where columns are joined by spaces."""
     running: int | None = None
+    percentages: tuple[int, ...] = ()
+    """All cells whose titles say that they hold percentages."""
     last: bool = False
     """Whether the last of several percentages is that of the device, as torch.profiler prints it."""
+    sums: bool = False
+    """Whether a title says that a column holds running sums."""
 
 
 @dataclass(slots=True)
@@ -134,8 +125,9 @@ class _Reader:
     """Lines read so far."""
 
     lists: list[ProfileList] = field(default_factory=list)
-    rows: list[ListedShare] = field(default_factory=list)
+    rows: list[ReadLine] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    impossible: list[str] = field(default_factory=list)
     section: Section = ""
     head: _Head = field(default_factory=_Head)
     form: tuple[bool, ...] = ()
@@ -168,7 +160,7 @@ class _Reader:
         row = self.row(line, percents)
         form = (
             "\t" in line,
-            row is not None and row.running is None,
+            row is not None and not row.running,
             bool(percents and not _VALUES_BEFORE.match(line) and _PROSE.search(line, percents[-1].end())),
         )
         if row is not None and (not self.rows or form == self.form):
@@ -186,7 +178,7 @@ class _Reader:
             self.head = _Head()
         self.fragment = ""
 
-    def row(self, line: str, percents: Sequence[re.Match[str]]) -> ListedShare | None:
+    def row(self, line: str, percents: Sequence[re.Match[str]]) -> ReadLine | None:
         """Read a line as one of a list; None if it is none."""
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) > 1:
@@ -198,48 +190,43 @@ class _Reader:
             return None
         if not name:
             name, certain = self.fragment, True
-        name = _named(name)
-        if not numbers or not _is_name(name, certain=certain):
+        name, running = _named(name), len(numbers) > 1 and numbers[1] is not None
+        figures = tuple(number for number in numbers if number is not None)
+        if not figures or not _is_name(name, certain=certain):
             return None
-        share, running = numbers[0], numbers[1] if len(numbers) > 1 else None
-        if share[0] > HIGHEST or (running is not None and running[0] > HIGHEST):
+        if _NEGATIVE.search(line) or any(value > HIGHEST for value, _ in figures[: 1 + running]):
+            if certain or is_identifier(name):
+                self.impossible.append(line[:LONGEST_NAME])
             return None
-        return ListedShare(
-            name=name[:LONGEST_NAME],
-            share=share[0],
-            half=share[1],
-            running=running[0] if running else None,
-            running_half=running[1] if running else 0.0,
-        )
+        return ReadLine(name=name[:LONGEST_NAME], figures=figures, running=running)
 
-    def of_cells(self, cells: Sequence[str]) -> tuple[str, list[tuple[float, float]]]:
-        """Return the name of a row of a table, and its share and running sum."""
+    def of_cells(self, cells: Sequence[str]) -> tuple[str, list[Figure | None]]:
+        """Return the name of a row of a table, and its share, its running sum, and other percentages."""
         places: list[int | None] = [self.head.share, self.head.running]
         signed = [n for n, cell in enumerate(cells) if _PERCENT.search(cell) and _ONLY_VALUES.fullmatch(cell)]
+        others = [*signed, *self.head.percentages]
         if not self.head.unsigned or len(signed) > 1 or (self.head.running is None and signed):
             places = [*signed[:2]]
             if signed and len(signed) == 1 and self.runs():  # the last `%` is easily forgotten
                 places += [n for n in range(signed[0] + 1, len(cells)) if _WHOLE.fullmatch(cells[n])][:1]
             if signed and self.head.last:
-                places = [*signed[-1:]]
-        numbers = []
-        for place in places:
-            cell = cells[place] if place is not None and place < len(cells) else ""
-            match = _PERCENT.search(cell) or _WHOLE.fullmatch(cell)
-            if match is not None:
-                numbers.append(_number(match["digits"]))
+                places, others = [*signed[-1:]], []
+        numbers = [_figure(cells, place) for place in places]
+        if numbers and numbers[0] is None:
+            numbers = numbers[1:]
+        if len(numbers) == 1:
+            numbers.append(None)
+        numbers += filter(None, (_figure(cells, n) for n in dict.fromkeys(others) if n not in places))
         texts = [cell for n, cell in enumerate(cells) if n not in places and not _ONLY_VALUES.fullmatch(cell)]
         return max(texts, key=_letters, default=""), numbers
 
-    def of_text(
-        self, line: str, percents: Sequence[re.Match[str]]
-    ) -> tuple[str, list[tuple[float, float]], bool]:
+    def of_text(self, line: str, percents: Sequence[re.Match[str]]) -> tuple[str, list[Figure | None], bool]:
         """Return the same of a line whose columns are joined by spaces, and whether it is surely a name."""
         line = _BULLET.sub("", line, count=1)
         percents = list(_PERCENT.finditer(line))
         if before := _VALUES_BEFORE.match(line):  # as nvprof and nsys print it
             inside = [match for match in percents if match.start() < before.end()]
-            numbers = [_number(match["digits"]) for match in inside[:2]]
+            numbers: list[Figure | None] = [_number(match["digits"]) for match in inside]
             if not inside:
                 first = _WHOLE.match(line.strip())
                 numbers = [_number(first["digits"])] if first and self.head.unsigned else []
@@ -253,19 +240,29 @@ class _Reader:
             return name, numbers[-1:], True
         if len(numbers) == 1 and self.runs() and (bare := _BARE.search(line, percents[0].end())):
             numbers.append(_number(bare["digits"]))
-        return name, numbers[:2], False
+        return name, numbers, False
 
     def runs(self) -> bool:
         """Tell whether all lines so far have a running sum."""
-        return bool(self.rows) and all(row.running is not None for row in self.rows)
+        return bool(self.rows) and all(row.running for row in self.rows)
 
     def close(self) -> None:
         """End a list."""
-        if self.rows or self.unread:
-            rows = tuple(map(_exchanged, self.rows)) if _runs_first(self.rows) else tuple(self.rows)
-            rows = tuple(map(_as_percent, rows)) if _fractions(rows) else rows
-            self.lists.append(ProfileList(rows=rows, section=self.section, unread=tuple(self.unread)))
-        self.rows, self.unread, self.fragment = [], [], ""
+        if self.rows or self.unread or self.impossible:
+            rows, unsure = rows_of(self.rows, titled=self.head.sums)
+            rows = as_percent(rows)
+            if len(rows) > 1 and not is_identifier(rows[-1].name):
+                rows = without_remainder(rows)
+            self.lists.append(
+                ProfileList(
+                    rows=rows,
+                    section=self.section,
+                    unread=tuple(self.unread),
+                    impossible=tuple(self.impossible),
+                    unsure=unsure,
+                )
+            )
+        self.rows, self.unread, self.impossible, self.fragment = [], [], [], ""
 
     def finish(self) -> tuple[ProfileList, ...]:
         """Return all lists; sentences beside a list belong to the one before it."""
@@ -300,49 +297,36 @@ def _head(line: str) -> _Head | None:
             running = next((n for n, c in titles if n > share and _PERCENTAGE.search(c)), None)
         if share is None and running is None and not any(map(_COLUMN.search, cells)):
             return None
-        last = any(_DEVICE_SHARE.search(c) for c in cells)
-        return _Head(unsigned=share is not None, share=share, running=running, last=last)
+        return _Head(
+            unsigned=share is not None,
+            share=share,
+            running=running,
+            percentages=tuple(n for n, c in titles if _PERCENTAGE.search(c)),
+            last=any(_DEVICE_SHARE.search(c) for c in cells),
+            sums=any(_RUNNING.search(c) for _, c in titles),
+        )
     if len(_COLUMN.findall(line)) < 2 or len(line.split()) > 40 or line.endswith((".", ":")):
         return None
-    return _Head(unsigned="%" in line, last=_DEVICE_SHARE.search(line) is not None)
-
-
-def _runs_first(rows: Sequence[ListedShare]) -> bool:
-    """Tell whether the first column has the running sums of the second, whatever their titles say."""
-    total, rounding = 0.0, 1e-6
-    for row in rows:
-        if row.running is None:
-            return False
-        total += row.running
-        rounding += row.running_half
-        if abs(total - row.share) > rounding + row.half:
-            return False
-    return len(rows) > 1
-
-
-def _exchanged(row: ListedShare) -> ListedShare:
-    return replace(
-        row, share=row.running or 0.0, half=row.running_half, running=row.share, running_half=row.half
+    return _Head(
+        unsigned="%" in line,
+        last=_DEVICE_SHARE.search(line) is not None,
+        sums=_RUNNING.search(line) is not None,
     )
 
 
-def _fractions(rows: Sequence[ListedShare]) -> bool:
-    """Tell whether shares are fractions of 1: together they are nearly all of it."""
-    return LEAST_FRACTION <= sum(row.share for row in rows) <= HIGHEST / 100
+def is_identifier(name: str) -> bool:
+    """Tell whether a name is written as programs write names, and is no word of a language alone."""
+    return _IDENTIFIER.search(name) is not None
 
 
-def _as_percent(row: ListedShare) -> ListedShare:
-    running = None if row.running is None else 100 * row.running
-    return replace(
-        row,
-        share=100 * row.share,
-        half=100 * row.half,
-        running=running,
-        running_half=100 * row.running_half,
-    )
+def _figure(cells: Sequence[str], place: int | None) -> Figure | None:
+    """Return the percentage in one cell; None without any."""
+    cell = cells[place] if place is not None and place < len(cells) else ""
+    match = _PERCENT.search(cell) or _WHOLE.fullmatch(cell)
+    return _number(match["digits"]) if match is not None else None
 
 
-def _number(digits: str) -> tuple[float, float]:
+def _number(digits: str) -> Figure:
     """Return a number, and half a unit of its last digit."""
     digits = digits.replace(",", ".")
     return float(digits), 0.5 * 10.0 ** -len(digits.partition(".")[2])
@@ -350,7 +334,7 @@ def _number(digits: str) -> tuple[float, float]:
 
 def _named(text: str) -> str:
     """Return a name without what leads to its number: a bullet, `: `, ` - `, ` (`."""
-    plain = _BULLET.sub("", text.strip(), count=1).strip(" \t`*:=,;~\u2013\u2014-|")
+    plain = _ARROW.sub("", _BULLET.sub("", text.strip(), count=1)).strip(" \t`*:=,;~\u2013\u2014\u2192-|")
     if plain.endswith("("):  # `name: 8.44 ms (27.2 %)`
         plain = _VALUES_BEHIND.sub("", plain[:-1].rstrip()).rstrip(" :=-\u2013\u2014")
     return _VERB.sub("", plain)
@@ -366,12 +350,12 @@ def _is_name(name: str, *, certain: bool) -> bool:
         or not _letters(name)
     ):
         return False
-    if _SUM.match(name) and not _IDENTIFIER.search(name):
+    if _SUM.match(name) and not is_identifier(name):
         return False
     words = [word for word in outside_brackets(name).split() if word != "void"]
     if certain:
         return True
-    return len(words) <= MOST_WORDS and (len(words) <= 1 or _IDENTIFIER.search(name) is not None)
+    return len(words) <= MOST_WORDS and (len(words) <= 1 or is_identifier(name))
 
 
 def _open(text: str) -> bool:

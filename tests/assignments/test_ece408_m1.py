@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - reports as students write them, in several scripts
 """ece408_m1: outputs and times of both devices are held against each other; scripts print what is asked."""
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def award(label, items=ITEMS, *, older=False, **answers):
         "missing": not answers[label],
         "certain": True,
         "why": "",
+        "answer": answers[label],
         "accuracies": {n: printed_times.accuracies(answers[n]) for n in labels},
         "printed": {n: printed_times.accuracies(answers[n], printed=True) for n in labels},
         "times": {n: [to_plain(time) for time in printed_times.run_times(answers[n])] for n in labels},
@@ -98,6 +100,39 @@ def test_a_time_that_the_program_did_not_print_costs_the_item():
     assert (lost.fraction, lost.undecided) == (0.0, False)
     assert "10.1 s" in lost.reason
     assert "13.42 s" in lost.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mean of 5 runs is 15.1 s.",
+        "Im Mittel 15,1 s",
+        "En moyenne 15,1 s",
+        "Promedio: 15,1 s",
+        "平均 15.1 秒",
+        "15.1 s the second time",
+    ],
+)
+def test_a_time_that_may_be_of_other_runs_than_the_shown_one_waits(text):
+    assert award("5", q5=text).undecided
+
+
+def test_each_output_of_time_has_its_own_user_time():
+    runs = [
+        f"User time (seconds): {user}\nSystem time (seconds): 0.00\nPercent of CPU this job got: {percent}%\n"
+        f"Elapsed (wall clock) time (h:mm:ss or m:ss): 0:{elapsed}"
+        for user, percent, elapsed in (("26.00", 200, "13.00"), ("18.00", 150, "12.00"))
+    ]
+    assert award("5", q4="\n".join(runs), q5="12 s").fraction == 1.0
+
+
+def test_the_time_that_is_given_is_compared_and_not_that_of_a_first_slow_run():
+    cold = GPU.replace("0:04.59", "0:16.00").replace("153%", "44%")
+    assert award("7", q6=f"{cold}\n{GPU}", q7="4.59 s, after a first run of 16 s").fraction == 1.0
+
+
+def test_a_part_of_a_number_is_no_accuracy():
+    assert not printed_times.accuracies("EvalMetric: {'accuracy': 1.2}")
 
 
 @pytest.mark.parametrize("text", ["about 13 s", "13.5 seconds", "13,42 s", "0.2237 minutes", "13420 ms", CPU])
@@ -175,6 +210,20 @@ def test_several_times_without_a_printed_one_wait_for_a_person():
         ("user time 19.83 s, real time 13.42 s", [13.42]),
         ("real 13.42 s user 19.83 s sys 3.97 s", [13.42]),
         ("on 16 cores", []),
+        ("       13.42 real        19.83 user         3.97 sys", [13.42]),
+        ("19.830u 3.970s 0:13.42 177.3%\t0+0k 0+8io 0pf+0w", [13.42]),
+        (
+            "Executed in   13.42 secs    fish   external\n usr time   19.83 secs\n sys time    3.97 secs",
+            [13.42],
+        ),
+        ("0:13.42", [13.42]),
+        ("1:02:03,50", [3723.5]),
+        ("begun at 14:32:10 and again at 14:33", []),
+        ("real time 13.42 s, user time 19.83 s, system time 3.97 s", [13.42]),
+        ("13.42 s (user 19.83 s, sys 3.97 s)", [13.42]),
+        ("13.42 s, and 19.83 s (user)", [13.42]),
+        ("समय १३.४२ सेकंड था", [13.42]),
+        ("استغرق ١٣٫٤٢ ثانية", [13.42]),
     ],
 )
 def test_elapsed_times_are_read_and_others_left_out(text, expected):

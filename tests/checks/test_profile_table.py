@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.checks.profile_table import ProfileTableKind, _machine
+from grader.checks.own_profile import machine_of
+from grader.checks.profile_table import ProfileTableKind
 from grader.config.codec import to_plain
 from grader.config.decode import decode
 from grader.matching.profile_lists import profile_lists
@@ -213,6 +214,90 @@ def test_a_name_that_a_profiler_cut_off_is_that_of_our_kernel():
     assert award(table(cut), by="profile", related=OURS).fraction == 1.0
 
 
+MADE = {"calls": ["cudaLaunchKernel", "cudaMemcpyAsync", "cuLibraryLoadData"]}
+
+
+def test_calls_that_our_own_run_makes_earn_everything_however_long_they_took():
+    right = award(table(CALLS), lists="api", by="profile", related=profiled(KERNELS, **MADE))
+    assert (right.fraction, right.undecided) == (1.0, False)
+    assert "as in our own profile on NVIDIA H200" in right.reason
+
+
+def test_a_version_behind_the_name_of_a_call_is_no_other_call():
+    calls = [("cudaMemcpyAsync_ptsz", 60.0), ("cudaLaunchKernel_v7000", 35.0)]
+    assert award(table(calls), lists="api", by="profile", related=profiled(KERNELS, **MADE)).fraction == 1.0
+
+
+def test_invented_calls_that_add_up_wait_for_a_person():
+    invented = table([("cudaFreeEverything", 60.0), ("cudaLaunchKernel", 35.0)])
+    waits = award(invented, lists="api", by="profile", related=profiled(KERNELS, **MADE))
+    assert waits.undecided
+    assert "“cudaFreeEverything” (60% in the report) is never called" in waits.reason
+
+
+def test_without_our_own_profile_right_calls_stay_open_and_wrong_ones_are_lost():
+    assert award(table(CALLS), lists="api", by="profile").again
+    lost = award(table(CALLS[::-1]), lists="api", by="profile")
+    assert (lost.fraction, lost.undecided) == (0.75, False)
+
+
+def test_evidence_of_before_calls_were_noted_is_added_up_alone():
+    assert award(table(CALLS), lists="api", by="profile", related=OURS).fraction == 1.0
+
+
+def test_a_call_in_two_lines_waits():
+    waits = award(table([("cudaFree", 60.0), ("cudaFree", 35.0)]), lists="api")
+    assert waits.undecided
+    assert "stands in two lines" in waits.reason
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "Übrige\t5.00%\t100.00%",
+        "其他\t5.00%\t100.00%",
+        "अन्य\t5.00%\t100.00%",
+        "Autres noyaux\t5.00%",
+        "Ukupno\t95.00%",
+    ],
+)
+def test_a_last_line_that_makes_the_whole_or_repeats_the_sum_is_none_of_the_list(last):
+    assert award(f"{table(KERNELS)}\n{last}").fraction == 1.0
+
+
+def test_percentages_that_are_cut_off_are_no_wrong_sums():
+    cut_off = "a_gemm\t40%\t40%\nb_relu\t30%\t71%\nc_pool\t19%\t91%"  # of 40.9, 30.9 and 19.9
+    assert award(cut_off).fraction == 1.0
+    assert award(cut_off.replace("91%", "93%")).fraction == 0.75
+    assert award(cut_off.replace("91%", "86%")).fraction == 0.75
+
+
+@pytest.mark.parametrize(
+    ("head", "second"),
+    [
+        ("Kernel\tShare\tRemaining", (50.0, 20.0, 5.0)),
+        ("Kernel\tShare of kernels\tShare of the program", (5.0, 3.0, 1.5)),
+        ("काम\tहिस्सा\tकार्यक्रम का", (5.0, 3.0, 1.5)),
+    ],
+)
+def test_a_second_column_that_may_be_something_else_waits(head, second):
+    rows = (f"{name}\t{share}%\t{n}%" for (name, share), n in zip(KERNELS, second, strict=True))
+    assert award("\n".join((head, *rows))).undecided
+
+
+def test_wrong_sums_are_lost_with_a_title_and_where_they_begin_as_sums_do():
+    wrong = table(KERNELS).replace("80.00%", "81.00%")
+    assert award(wrong).fraction == 0.75
+    assert award("\n".join(wrong.split("\n")[1:])).fraction == 0.75
+
+
+@pytest.mark.parametrize("line", ["sgemm_64\t140%", "sgemm_64\t-5%", "sgemm_64: 140.0%"])
+def test_a_share_that_is_no_part_of_a_whole_waits_beside_a_right_list(line):
+    waits = award(f"{line}\n{table(KERNELS)}")
+    assert waits.undecided
+    assert "is no part of a whole" in waits.reason
+
+
 @pytest.mark.parametrize("name", ["cudaComputeEverything", "cudaMakeFast"])
 def test_a_function_that_cuda_does_not_have_waits(name):
     assert award(table([(name, 60.0), ("cudaLaunchKernel", 35.0)]), lists="api").undecided
@@ -242,10 +327,10 @@ def test_points_that_a_person_gave_count():
 def test_the_machine_is_read_from_the_whole_report():
     texts = ["Measured on an NVIDIA H200 and a GeForce RTX 4090", "with torch 2.11.0+cu130 in L2 cache of P1"]
     document = SimpleNamespace(blocks=[SimpleNamespace(text=text) for text in texts])
-    assert _machine([document]) == {"gpus": ["H200", "RTX4090"], "torch": ["2.11"]}
+    assert machine_of([document]) == {"gpus": ["H200", "RTX4090"], "torch": ["2.11"]}
 
 
-@pytest.mark.parametrize("keys", [{"at_least": 100}, {"lists": "api", "by": "profile"}])
+@pytest.mark.parametrize("keys", [{"at_least": 100}, {"at_least": 0}])
 def test_options_that_no_list_can_meet_are_refused(keys):
     _, problems = decode(
         ProfileTableKind.Options, {"file": "r.*", "question": 1, "text": "?", "lists": "kernels", **keys}

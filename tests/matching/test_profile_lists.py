@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - reports as students write them, in several scripts
 """Lists of kernels and API calls are read in the forms in which reports and profilers write them."""
 
 from __future__ import annotations
@@ -137,6 +138,8 @@ def test_two_tables_are_two_lists():
         ("[CUDA memcpy HtoD]", False, True),
         ("CUDA memset", False, True),
         ("Memcpy HtoD (Pageable -> Device)", False, True),
+        ("[CUDA Unified Memory memcpy DtoH]", False, True),
+        ("H2D memory copy", False, True),
         ("memcpy_kernel", False, False),
     ],
 )
@@ -247,3 +250,32 @@ def test_running_sums_may_stand_first_in_any_language(head):
         for row in one.rows
     ]
     assert [(row.share, row.running) for row in rows] == [(60.5, 60.5), (31.25, 91.75)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_gemm: 60.5 percent\nb_relu: 31.25 per cent",
+        "a_gemm: 60,5 Prozent\nb_relu: 31,25 pour cent",
+        "a_gemm\t६०.५%\nb_relu\t३१.२५%",
+        "a_gemm\t٦٠٫٥٪\nb_relu\t٣١٫٢٥٪",
+        "a_gemm → 60.5%\nb_relu -> 31.25%",
+    ],
+)
+def test_percent_may_be_a_word_and_digits_those_of_any_script(text):
+    rows = [row for one in profile_lists(text) for row in one.rows]
+    assert [(row.name, row.share) for row in rows] == [("a_gemm", 60.5), ("b_relu", 31.25)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kernel\tOf all\tOf kernels\tSum\na_gemm\t42.0%\t60.0%\t60.0%\nb_relu\t24.5%\t35.0%\t95.0%",
+        "a_gemm: 60.0%, sum 0.0% + 60.0% = 60.0%\nb_relu: 35.0%, sum 60.0% + 35.0% = 95.0%",
+        "Kernel\tShare (%)\tOf program (%)\tSum (%)\na_gemm\t60.0\t4.1\t60.0\nb_relu\t35.0\t2.4\t95.0",
+    ],
+)
+def test_of_several_columns_those_that_agree_are_shares_and_sums(text):
+    (only,) = profile_lists(text)
+    assert [(row.share, row.running) for row in only.rows] == [(60.0, 60.0), (35.0, 95.0)]
+    assert not only.unsure
