@@ -169,7 +169,7 @@ def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator
 
 def _quantity(quantity: Quantity) -> str:
     value = quantity.value
-    return f"{f'{value:.6g}' if isinstance(value, float) else value} {quantity.unit}".rstrip()
+    return f"{f'{value:.6g}' if isinstance(value, float) else value} {quantity.unit_text}".rstrip()
 
 
 def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:

@@ -65,7 +65,7 @@ def command(
         rubric, kinds, title = _rubric(course, book, name)
         view = class_view(book, name, rubric=rubric, kinds=kinds, roster=roster)
         if course is not None:
-            view = replace(view, course_title=course.title, assignment_title=title)
+            view = replace(view, course_title=course.title, assignment_title=title, time_zone=course.zone)
         if as_json:
             from grader.reports.class_json import class_document
 

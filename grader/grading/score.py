@@ -89,7 +89,11 @@ def write_grade(
     assignment = plugins.assignments.get(rubric.assignment)
     title = assignment.title if assignment else ""
     for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)
-    reports = _write(replace(for_staff, assignment_title=title, course_title=course.title), plugins, results)
+    reports = _write(
+        replace(for_staff, assignment_title=title, course_title=course.title, time_zone=zone),
+        plugins,
+        results,
+    )
     for_student = student_view(
         rubric,
         evidence,
@@ -101,7 +105,10 @@ def write_grade(
         host_folders=host_folders(course.folder, results.folder.parent.parent),
     )
     _write(
-        replace(for_student, assignment_title=title, course_title=course.title), plugins, results, FEEDBACK
+        replace(for_student, assignment_title=title, course_title=course.title, time_zone=zone),
+        plugins,
+        results,
+        FEEDBACK,
     )
     return Graded(
         submission=evidence.submission,

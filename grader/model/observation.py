@@ -77,9 +77,14 @@ class Quantity:
     value: float | int | str | bool | None
     """None if there was nothing to measure."""
     unit: str = ""
-    """An SI unit or a plain word (`s`, `bytes`, `calls`); empty for a pure number."""
+    """An SI unit or a plain word (`s`, `bytes`, `calls`); empty, or the SI's `1`, for a pure number."""
     taken_by: str = "worker"
     """`worker`, or `subject` where the student's own process says so: a claim."""
+
+    @property
+    def unit_text(self) -> str:
+        """The unit as it is written behind the value; empty for a pure number."""
+        return "" if self.unit == "1" else self.unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from typing import Literal
 
 from grader.model.drawing import Drawing
@@ -33,6 +34,8 @@ class AudienceView:
     """The title of the assignment, for people; empty if only its name is known."""
     course_title: str = ""
     """The title of the course; empty if it is not known."""
+    time_zone: tzinfo = UTC
+    """The time zone of the course, that dates are shown in."""
     drawings: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
     """What the kinds show of the observations, by item id."""
 

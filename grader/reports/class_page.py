@@ -22,7 +22,7 @@ from grader.reports.class_groups import failures
 from grader.reports.class_lists import MOST, UNTIMED, acts, waiting, where
 from grader.reports.class_map import MAP_ROWS, class_map
 from grader.reports.pages import template
-from grader.reports.words import LineState
+from grader.reports.words import LineState, local_time
 
 if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
@@ -98,7 +98,7 @@ def _notes(view: ClassView) -> list[str]:
         f"{name} ({counted(count, 'submission')})" for name, count in (view.rubrics or {}).items()
     )
     notes = [
-        f"Grades as of {view.scored_at}." if view.scored_at else "",
+        f"Grades as of {local_time(view.scored_at, view.time_zone)}." if view.scored_at else "",
         f"Graded by {rubrics}." if rubrics else "",
         "Not all are graded by the same rubric; grader rescore says what would change."
         if len(view.rubrics or {}) > 1

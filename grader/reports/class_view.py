@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from grader.model.drawing import Gauge
@@ -54,6 +55,8 @@ class ClassView:
     """The title of the assignment, for people; empty if only its name is known."""
     course_title: str = ""
     """The title of the course; empty if it is not known."""
+    time_zone: tzinfo = UTC
+    """The time zone of the course, that dates are shown in."""
     submissions: tuple[GradedSubmission, ...] = ()
     """Sorted by student or team."""
     absent: tuple[str, ...] = ()

@@ -13,9 +13,20 @@ from grader.model.observation import STUDENTS_DOING
 from grader.model.score import Standing
 from grader.reports.item_rows import ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
-from grader.reports.words import LineState, bounded, elapsed, missing_files, out_of, remarks, signed
+from grader.reports.words import (
+    LineState,
+    bounded,
+    elapsed,
+    local_time,
+    missing_files,
+    out_of,
+    remarks,
+    signed,
+)
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from grader.model.evidence import Evidence, WorkerRun
     from grader.model.score import Line, Scorecard, Total
     from grader.model.view import AudienceView
@@ -64,7 +75,7 @@ class Html(Report):
             banners=banners,
             explained={line.item for lines in banners.values() for line in lines},
             repeated={line.item for lines in banners.values() for line in lines[1:]},
-            origin=_origin(view.evidence, card),
+            origin=_origin(view.evidence, card, view.time_zone),
             ENDINGS=ENDINGS,
             MOST_CASES=MOST_CASES,
         )
@@ -124,20 +135,20 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
     return pending
 
 
-def _origin(evidence: Evidence, card: Scorecard) -> Iterator[tuple[str, str]]:
+def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple[str, str]]:
     submission = evidence.submission
     yield "Handed in", submission.archive
-    yield "Handed in at", submission.submitted_at.isoformat() if submission.submitted_at else ""
+    yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
     yield "Work", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
     for run in evidence.runs:
-        yield from _run(run)
+        yield from _run(run, zone)
 
 
-def _run(run: WorkerRun) -> Iterator[tuple[str, str]]:
-    yield "Observed at", run.started_at
+def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:
+    yield "Observed at", local_time(run.started_at, zone)
     yield "Isolation", run.isolation
     yield from ((name, plain(value)) for name, value in run.environment.items())

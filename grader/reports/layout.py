@@ -38,7 +38,7 @@ def value(cell: Cell) -> str:
     """Format a cell of a table, or the value of a bar, in a suitable unit."""
     if isinstance(cell, str):
         return cell
-    amount, unit = cell.value, cell.unit
+    amount, unit = cell.value, cell.unit_text
     if amount is None:
         return UNKNOWN
     usable = number(amount)

@@ -61,7 +61,7 @@ def quantity_name(name: str, unit: str) -> str:
 
 def quantity_text(quantity: Quantity) -> str:
     """Format a quantity with its unit: times and sizes in the one that suits them, counts with separators."""
-    value, unit = quantity.value, quantity.unit
+    value, unit = quantity.value, quantity.unit_text
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
         if unit == "s":
             return seconds(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -153,6 +154,18 @@ def lateness(card: Scorecard) -> Iterator[str]:
                 f"Handed in {elapsed(late.late_s)} late{whose}: "
                 f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
             )
+
+
+def local_time(moment: datetime | str, zone: tzinfo) -> str:
+    """Format a moment, or its ISO 8601 text, in a time zone: `2026-11-20 22:00 CET`.
+
+    Other text, as evidence of an unknown origin may hold, stays as it is.
+    """
+    try:
+        instant = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError:
+        return str(moment)
+    return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def elapsed(seconds: float) -> str:

@@ -153,6 +153,13 @@ class ClassPages:
                 published=is_published(self._site.book, desk.assignment),
                 closes=closes(desk.rubric, extensions, desk.course.zone),
             )
+        assignment = desk.plugins.assignments.get(desk.assignment)
+        view = replace(
+            view,
+            assignment_title=assignment.title if assignment else "",
+            course_title=desk.course.title,
+            time_zone=desk.course.zone,
+        )
         text = Html().render(view if visit.session.names else _without_names(view, entry))
         return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -273,12 +276,21 @@ def test_where_the_mark_comes_from_stands_at_the_end(stored):
     for fact in (
         card.evidence.submission.digest,
         card.rubric.digest,
-        "2024-12-20T10:11:12+00:00",
+        "2024-12-20 10:11 UTC",
         "bubblewrap",
         "CPython 3.11.9",
         "numpy 2.1.0, numba 0.60.0",
     ):
         assert fact in text
+
+
+def test_dates_are_those_of_the_courses_clocks(make):
+    card = make.graded([make.item("a", "Title")], [make.seen("a")])
+    submitted = datetime.fromisoformat("2026-11-20T21:00:00+00:00")
+    submission = replace(card.evidence.submission, submitted_at=submitted)
+    evidence = replace(card.evidence, submission=submission)
+    view = replace(card.staff, evidence=evidence, time_zone=ZoneInfo("Europe/Berlin"))
+    assert "Handed in at2026-11-20 22:00 CET" in Page(Html().render(view)).text
 
 
 def test_the_secret_of_the_inputs_is_told_so_that_they_can_be_drawn_again(stored):
@@ -377,6 +389,7 @@ def test_a_seed_is_for_staff_alone(make):
         (1_000_000, "", "1,000,000"),
         (3.5531e-15, "", "3.553e-15"),
         (16, "blocks", "16 blocks"),
+        (0.08811, "1", "0.08811"),
         (None, "s", "None s"),
         (float("inf"), "s", "inf s"),
         (True, "", "True"),
