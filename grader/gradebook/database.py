@@ -165,8 +165,9 @@ class Database(ABC):
         """Tell whether a transaction whose connection was lost was committed."""
         return False
 
+    @abstractmethod
     def _before_commit(self) -> None:
-        """Raise if what was written must not be committed."""
+        """Raise if what was written would be lost, although it is committed."""
 
     def _begin(self, connection: Connection) -> None:
         writing = connection.get_execution_options().get(WRITING)

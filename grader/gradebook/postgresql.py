@@ -175,6 +175,9 @@ class PostgresqlDatabase(Database):
                 return str(name.removeprefix("grader "))
         return "another program"
 
+    def _before_commit(self) -> None:
+        """Let it be committed: what a server has committed is kept."""
+
     def _passes(self, error: DBAPIError) -> bool:
         code = sqlstate(error)
         if code:

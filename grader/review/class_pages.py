@@ -138,6 +138,8 @@ class ClassPages:
         evidence = self._site.book.evidence(entry.attempt)
         lines = tuple(line for line in entry.card.lines if line.item in desk.items)
         card = replace(entry.card, lines=lines)
+        if visit.path["audience"] not in {"staff", "student"}:
+            raise MissingPageError("there is no such report")
         if visit.path["audience"] == "staff":
             view = staff_view(desk.rubric, evidence, card, kinds=kinds)
         else:

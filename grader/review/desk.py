@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader.checks.answer import AnswerKind
 from grader.checks.judged import JudgedOptions
 from grader.config.points_file import MANUAL
+from grader.config.problem import show_path
 from grader.errors import UsageError
 from grader.gradebook.rescore import Judge
 from grader.grading.digests import task_digests
@@ -52,7 +53,11 @@ class Desk:
 
     def refresh(self) -> bool:
         """Read the rubric again if its file has changed; return whether it has."""
-        stamp = self._path.stat().st_mtime_ns
+        try:
+            stamp = self._path.stat().st_mtime_ns
+        except OSError as error:
+            why = error.strerror or error
+            raise UsageError(f"{show_path(self._path)}: cannot be read ({why}); put it back") from None
         if stamp == self._stamp:
             return False
         self.files = CourseFiles(self.course, self.plugins)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
+from grader.review.peer import account_of
 from grader.review.people import Door, ReviewSession
 
 if TYPE_CHECKING:
@@ -77,11 +78,16 @@ class Guard:
         """Return the answer to what is refused; otherwise put the session into the scope."""
         if not self._is_here(headers.get("host", "")):
             return PlainTextResponse("grader review: this is not my address\n", 421)
+        account = account_at(scope)
         session = self._door.session(_cookie(headers, self._cookie))
-        scope.setdefault("state", {})["session"] = session
+        text = "open the link that it printed where it was started"
+        if session is not None and session.account != account:
+            # a cookie reaches every port of an address: another user's server there may have read it
+            session = None
+            text = "this browser's link was opened by another account of this machine; open your own"
+        scope.setdefault("state", {}).update(session=session, account=account)
         if session is None and not scope["path"].startswith(OPEN_PATHS):
-            text = "grader review: open the link that it printed where it was started\n"
-            return PlainTextResponse(text, 403)
+            return PlainTextResponse(f"grader review: {text}\n", 403)
         if scope["method"] not in {"GET", "HEAD"} and not self._from_here(headers):
             return PlainTextResponse("grader review: this form is not from here\n", 403)
         if int(headers.get("content-length") or 0) > MOST_BYTES:
@@ -103,6 +109,14 @@ class Guard:
         if origin is not None and urlsplit(origin).netloc != headers.get("host"):
             return False
         return headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+
+
+def account_at(scope: Scope) -> int | None:
+    """Return the account of this machine that a request comes from; None if it comes from elsewhere."""
+    client, server = scope.get("client"), scope.get("server")
+    if not client or not server or server[1] is None:
+        return None
+    return account_of((client[0], client[1]), (server[0], server[1]))
 
 
 def has_csrf(session: ReviewSession, word: str) -> bool:

@@ -37,7 +37,7 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
     staff = StaffPages(site, grading)
 
     def enter(request: Request) -> Response:
-        value = door.enter(request.query_params.get("token", ""))
+        value = door.enter(request.query_params.get("token", ""), request.state.account)
         if value is None:
             return PlainTextResponse(
                 "grader review: this link is of another start; open the one that was printed last\n", 403

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import parse_qsl, quote
 
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from grader.config.codec import digest_bytes
@@ -37,6 +38,11 @@ STATIC_FILES = {
     "review.js": STATIC / "review.js",
 }
 MOST_DIGITS = 16
+MISTAKE = (
+    "This is a mistake of grader review itself; the terminal where it was started says more. See whether "
+    "your last points are there before you give them again."
+)
+LOG = logging.getLogger(__name__)
 VERSION = digest_bytes(b"".join(path.read_bytes() for path in STATIC_FILES.values()))[-12:]
 """Part of the addresses of those files, so that browsers may keep them for ever."""
 PAGES = (
@@ -174,13 +180,9 @@ class ReviewSite:
         async def answer(request: Request) -> Response:
             form = None
             if request.method == "POST":
-                form = await _form(request)
-                if form is None:
-                    return PlainTextResponse("grader review: that is too much for one form\n", 413)
-                if not has_csrf(request.state.session, form.get("csrf", "")):
-                    return PlainTextResponse(
-                        "grader review: this form is too old; load the page again\n", 403
-                    )
+                form, refusal = await _form(request)
+                if refusal is not None:
+                    return refusal
             visit = Visit(
                 session=request.state.session,
                 path=request.path_params,
@@ -189,10 +191,10 @@ class ReviewSite:
             )
             try:
                 return await run_in_threadpool(handler, visit)
-            except MissingPageError as error:
-                return self.page("problem.html.j2", visit, status=error.status, problems=(str(error),))
-            except GraderError as error:
-                return self.page("problem.html.j2", visit, status=503, problems=error.problems)
+            except Exception as error:
+                status, problems = _problem(error, request.url.path)
+            place = self.places.get(visit.path.get("assignment", ""))
+            return self.page("problem.html.j2", visit, place, status=status, problems=problems)
 
         return answer
 
@@ -219,14 +221,32 @@ def go(*parts: object, **query: object) -> Response:
     return RedirectResponse(link(*parts, **query), status_code=303)
 
 
-async def _form(request: Request) -> Mapping[str, str] | None:
+def _problem(error: Exception, path: str) -> tuple[int, tuple[str, ...]]:
+    """Return the status and the lines of the page that says why a page could not be shown."""
+    if isinstance(error, MissingPageError):
+        return error.status, (str(error),)
+    if isinstance(error, GraderError):
+        return 503, tuple(error.problems)
+    if isinstance(error, OSError):
+        return 503, (f"{error.filename or 'a file'}: cannot be used ({error.strerror or error}); try again",)
+    LOG.error("grader review: a mistake of its own at %s", path, exc_info=error)
+    return 500, (MISTAKE,)
+
+
+async def _form(request: Request) -> tuple[Mapping[str, str], Response | None]:
+    """Read a form of the session; return its fields, and the answer if it is refused."""
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            return None
     try:
-        fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=500)
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                return {}, PlainTextResponse("grader review: that is too much for one form\n", 413)
+    except ClientDisconnect:
+        return {}, Response(status_code=400)  # nobody reads it
+    try:
+        form = dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=500))
     except ValueError:
-        return {}
-    return dict(fields)
+        form = {}
+    if not has_csrf(request.state.session, form.get("csrf", "")):
+        return {}, PlainTextResponse("grader review: this form is too old; load the page again\n", 403)
+    return form, None

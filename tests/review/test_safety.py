@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -12,6 +16,7 @@ import requests
 from grader.review.demo import record
 from grader.review.files import file_of, shown_file
 from grader.review.page_pictures import PagePictures
+from grader.review.peer import account_of
 from grader.review.safety import Guard
 
 HOSTILE = {
@@ -262,3 +267,112 @@ def test_a_form_that_is_too_large_is_refused(demo):
     response = ada.client.post(f"{demo.address}/a/demo/requests", data=chunks)
     assert response.status_code == 413
     assert changes(demo) == 0
+
+
+# another user of the machine
+
+
+AS_NOBODY = """
+import encodings.idna, os, socket, sys
+os.setgid(65534), os.setuid(65534)
+host, port, cookie = sys.argv[1:]
+with socket.create_connection((host, int(port))) as server:
+    lines = "GET /a/demo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Connection: close", "", ""
+    server.sendall("\\r\\n".join(lines).encode())
+    print(server.makefile().read())
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become somebody else")
+def test_a_cookie_that_another_user_of_the_machine_has_read_opens_nothing(demo):
+    ada = demo.visitor()
+    cookie = "; ".join(f"{each.name}={each.value}" for each in ada.client.cookies)
+    host, port = demo.address.removeprefix("http://").split(":")
+    command = [sys.executable, "-c", AS_NOBODY, host, port, cookie]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "this browser's link was opened by another account of this machine" in answer
+    assert ada.page("/a/demo").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_the_account_at_the_other_end_of_a_connection_is_known(address):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with (
+        socket.create_server((address, 0), family=family) as server,
+        socket.create_connection(server.getsockname()[:2]) as client,
+    ):
+        ends = client.getsockname()[:2], server.getsockname()[:2]
+        assert account_of(*ends) == os.getuid()
+        assert account_of(("192.0.2.7", 9), ends[1]) is None
+        assert account_of(*ends, tables=()) is None
+
+
+def test_a_socket_of_both_kinds_of_addresses_is_found(tmp_path):
+    table = tmp_path / "tcp6"
+    client = "0000000000000000FFFF00000100007F:C350"
+    server = "0000000000000000FFFF00000100007F:21FC"
+    table.write_text(f"head\n 0: {client} {server} 01 0:0 00:0 0 1234 0 1 1 0 20 4 0 10 -1\n")
+    assert account_of(("127.0.0.1", 50000), ("127.0.0.1", 8700), [table]) == 1234
+
+
+def test_a_browser_that_nobody_used_for_long_has_to_open_its_link_again(demo, monkeypatch):
+    ada = demo.visitor()
+    monkeypatch.setattr("grader.review.people.IDLE_S", -1.0)
+    assert ada.page("/a/demo").status_code == 403
+    monkeypatch.undo()
+    assert ada.page("/a/demo").status_code == 403
+    assert demo.visitor().page("/a/demo").status_code == 200
+
+
+# a server that says what is wrong
+
+
+def test_who_goes_away_in_the_middle_of_a_form_leaves_no_traceback(demo, caplog):
+    ada = demo.visitor()
+    cookie = "; ".join(f"{each.name}={each.value}" for each in ada.client.cookies)
+    host, port = demo.address.removeprefix("http://").split(":")
+    lines = "POST /a/demo/undo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Content-Length: 99"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall("\r\n".join((*lines, "", "a")).encode())
+        assert ada.page("/a/demo").status_code == 200
+    for _ in range(3):
+        assert ada.page("/a/demo").status_code == 200
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_a_rubric_that_is_gone_is_a_line_until_it_is_back(demo):
+    ada, text = demo.visitor(), demo.rubric.read_text()
+    demo.rubric.unlink()
+    response = ada.page("/a/demo")
+    assert response.status_code == 503
+    assert "demo.yaml" in response.text
+    demo.rubric.write_text(text)
+    assert ada.page("/a/demo").status_code == 200
+
+
+def test_a_mistake_of_ours_is_a_page_with_what_to_do(demo, monkeypatch, caplog):
+    ada = demo.visitor()
+    monkeypatch.setattr("grader.review.grading_pages.progress", lambda _: 1 / 0)
+    response = ada.page("/a/demo")
+    assert response.status_code == 500
+    assert "mistake of grader review itself" in response.text
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_gradebook_that_was_moved_is_a_line_and_nothing_is_said_to_be_saved(demo):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().next_open(demo.desk.items["writing"]).number
+    word = ada.word()
+    away = demo.path.rename(demo.path.with_name("away.db"))
+    response = ada.client.post(
+        f"{demo.address}/a/demo/q/writing/{number}", data={"csrf": word, "part-0": "1", "after": "0"}
+    )
+    assert response.status_code == 503
+    assert "was moved, deleted or replaced while it was open, and nothing was written" in response.text
+    away.rename(demo.path)
+    assert ada.give("writing", number, 1).status_code == 200
+
+
+def test_there_are_two_reports_and_no_others(demo):
+    assert demo.visitor().page("/a/demo/s/1/constructor.html").status_code == 404
