@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -173,12 +173,18 @@ class ClassIndex:
         entries = (entry for entry in self._entries.values() if self.concerns(entry, item))
         return sorted(entries, key=lambda entry: place_in_order(item.id, entry.submission.student))
 
-    def next_open(self, item: Item, after: int | None = None) -> GradedEntry | None:
-        """Return the next submission of an item that waits, behind `after` if there is one."""
+    def next_open(
+        self, item: Item, after: int | None = None, taken: Collection[int] = ()
+    ) -> GradedEntry | None:
+        """Return the next submission of an item that waits, behind `after` if there is one.
+
+        Those in `taken`, which others have open, come last.
+        """
         queue = self.queue(item)
         numbers = [entry.number for entry in queue]
         start = numbers.index(after) + 1 if after in numbers else 0
-        return next((e for e in _rotated(queue, start) if e.number != after and self.waits(e, item.id)), None)
+        waiting = [e for e in _rotated(queue, start) if e.number != after and self.waits(e, item.id)]
+        return min(waiting, key=lambda entry: entry.number in taken, default=None)
 
 
 def _rotated(queue: list[GradedEntry], start: int) -> Iterable[GradedEntry]:

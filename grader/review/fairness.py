@@ -78,10 +78,17 @@ class JudgementBlock:
     count: int
     share: float
     """The mean of points given, as a share of those possible."""
+    usual: float
+    """The mean of what everybody gave for the same questions, as such a share."""
 
 
 def drift(judgements: Sequence[Judgement], by: str) -> list[JudgementBlock]:
-    """Return the generosity of one person over time, in blocks of judgements."""
+    """Return the generosity of one person over time, in blocks of judgements, beside what is usual."""
+    by_item: dict[str, list[float]] = {}
+    for each in judgements:
+        if each.record.possible and each.undoes is None and not each.record.withdrawn:
+            by_item.setdefault(each.record.item, []).append(each.record.points / each.record.possible)
+    usual = {item: fmean(shares) for item, shares in by_item.items()}
     mine = [
         each
         for each in judgements
@@ -94,6 +101,7 @@ def drift(judgements: Sequence[Judgement], by: str) -> list[JudgementBlock]:
             began=block[0].record.at,
             count=len(block),
             share=fmean(each.record.points / each.record.possible for each in block),
+            usual=fmean(usual[each.record.item] for each in block),
         )
         for block in blocks
     ]

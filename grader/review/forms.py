@@ -49,7 +49,7 @@ def read_form(form: Mapping[str, str], rows: Sequence[CriterionRow]) -> Entered:
             problems.append(f"{row.name}: a number from 0 to {row.possible:g} is needed, not {text[:20]!r}")
         else:
             problems.append(f"{row.name}: give points from 0 to {row.possible:g}")
-    comment, reason = (_text(form.get(name, "")) for name in ("comment", "reason"))
+    comment, reason = (clean_text(form.get(name, "")) for name in ("comment", "reason"))
     if accept and not reason:
         reason = ACCEPTED
     for name, text in (("comment", comment), ("reason", reason)):
@@ -100,5 +100,6 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _text(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()
+def clean_text(text: str) -> str:
+    """Return a text of a form as it is kept: without null characters, which PostgreSQL refuses."""
+    return text.replace("\r\n", "\n").replace("\0", "").strip()

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from grader.gradebook.judgements import Judgement, undoable
 from grader.model.score import Standing
@@ -20,6 +20,9 @@ from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
     from grader.review.class_index import GradedEntry
+
+
+LONGEST_PATH = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class GradingPages:
     def questions(self, visit: Visit) -> Response:
         """Show every question with how far it is."""
         place = self._site.place(visit)
+        self._site.presence.leave(place.desk.assignment, visit.session.person.name)
         questions = progress(place)
         people: Counter[str] = Counter()
         for question in questions:
@@ -87,7 +91,8 @@ class GradingPages:
         """Go to the first answer of a question that waits; to its first one if none does."""
         place = self._site.place(visit)
         item = self._item(place, visit)
-        entry = place.index.next_open(item) or next(iter(place.index.queue(item)), None)
+        taken = self._taken(visit, place, item)
+        entry = place.index.next_open(item, taken=taken) or next(iter(place.index.queue(item)), None)
         if entry is None:
             raise MissingPageError(f"{item.id}: nobody has to read an answer to this")
         return go("a", place.desk.assignment, "q", item.id, entry.number)
@@ -158,10 +163,8 @@ class GradingPages:
                 )
             )
         back = form.get("back", "")
-        parts = back.strip("/").split("/") if back.startswith("/a/") else ("a", place.desk.assignment)
-        from urllib.parse import unquote
-
-        return go(*map(unquote, parts))
+        inside = back.startswith(link("a", place.desk.assignment)) and len(back) < LONGEST_PATH
+        return RedirectResponse(back if inside else link("a", place.desk.assignment), status_code=303)
 
     def phrases(self, visit: Visit) -> Response:
         """Take a kept comment off the list of a question."""
@@ -193,13 +196,18 @@ class GradingPages:
         note = f"Saved: {points:g} of {item.points:g}."
         if not saved.counts:
             note += " It counts after the next grader run: rubric, assignment or grader have changed since."
-        following = place.index.next_open(item, entry.number)
+        taken = self._taken(visit, place, item)
+        following = place.index.next_open(item, entry.number, taken)
         visit.session.note = note
         visit.session.saved = link("a", place.desk.assignment, "q", item.id, entry.number)
         if following is None:
             visit.session.note += " That was the last one of this question."
             return go("a", place.desk.assignment)
         return go("a", place.desk.assignment, "q", item.id, following.number)
+
+    def _taken(self, visit: Visit, place: ReviewRoom, item: Item) -> dict[int, str]:
+        """Return the submissions whose answer to a question others have open."""
+        return self._site.presence.others(place.desk.assignment, visit.session.person.name, item.id)
 
     def show_second(
         self,
@@ -225,6 +233,7 @@ class GradingPages:
             entered=entered or written(None, shown.rows),
             after=0,
             conflict=None,
+            opened_by="",
             current=None,
             position=0,
             total=0,
@@ -249,6 +258,7 @@ class GradingPages:
         status: int = 200,
     ) -> Response:
         index = place.index
+        self._site.presence.note(place.desk.assignment, visit.session.person.name, item.id, entry.number)
         queue = index.queue(item)
         numbers = [each.number for each in queue]
         at = numbers.index(entry.number) if entry.number in numbers else 0
@@ -269,6 +279,7 @@ class GradingPages:
             entered=entered or written(current.record if current else None, shown.rows),
             after=(newest.number if newest else 0) if after is None else after,
             conflict=conflict,
+            opened_by=self._taken(visit, place, item).get(entry.number, ""),
             current=current,
             position=at + 1,
             total=len(queue),

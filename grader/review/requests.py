@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, insert, select
 
 from grader.gradebook.origin import now
-from grader.gradebook.tables import REPLIES, REQUESTS, SUBMISSIONS
+from grader.gradebook.tables import POINTS, REPLIES, REQUESTS, SUBMISSIONS
 from grader.review.judging import add_audit
 from grader.review.labels import label
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
+    from grader.gradebook.judgements import Judgement
     from grader.review.people import Reviewer
 
 
@@ -84,6 +85,13 @@ def add_request(
         return int(key[0]) if key else 0
 
     return book.database.write(add)
+
+
+def is_since(book: Gradebook, judgement: Judgement, request: StudentRequest) -> bool:
+    """Tell whether points were given after a request, by the clock that all writers share."""
+    with book.database.reading() as connection:
+        at = connection.scalar(select(POINTS.c.at).where(POINTS.c.id == judgement.number))
+    return at is not None and at >= request.at
 
 
 def add_reply(

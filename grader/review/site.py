@@ -6,6 +6,8 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, quote
@@ -25,6 +27,7 @@ from grader.review.judging import Judging
 from grader.review.labels import label
 from grader.review.mirror import Mirror
 from grader.review.people import ReviewSession
+from grader.review.presence import Presence
 from grader.review.safety import MOST_BYTES, has_csrf
 
 if TYPE_CHECKING:
@@ -99,6 +102,7 @@ class ReviewSite:
         self.results = results
         self.identity = hashlib.sha256(f"{book.database.name}\0{book.created}".encode()).hexdigest()[:12]
         """Whose drafts a browser shows again: those of this gradebook alone."""
+        self.presence = Presence()
         self._mirror = None if results is None else Mirror(book, results)
         self.places = {
             name: ReviewRoom(desk=desk, index=ClassIndex(book, desk), judging=Judging(book, desk))
@@ -169,6 +173,7 @@ class ReviewSite:
                 PAGES=PAGES,
                 VERSION=VERSION,
                 title_of=lambda entry: title_of(entry, visit.session),
+                when=partial(when, zone=place.desk.course.zone if place else UTC),
                 **values,
             )
         )
@@ -202,6 +207,15 @@ class ReviewSite:
 def title_of(entry: GradedEntry, session: ReviewSession) -> str:
     """Return the name of a submission, or its number while names are hidden."""
     return entry.submission.student if session.names else f"Submission {label(entry.number)}"
+
+
+def when(at: str, *, zone: tzinfo, seconds: bool = False) -> str:
+    """Return a time of the gradebook by the clock of the course; other texts as they are."""
+    try:
+        time = datetime.fromisoformat(at).astimezone(zone)
+    except ValueError:
+        return at
+    return f"{time:%Y-%m-%d %H:%M:%S %Z}" if seconds else f"{time:%Y-%m-%d %H:%M %Z}"
 
 
 def link(*parts: object, **query: object) -> str:

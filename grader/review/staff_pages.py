@@ -20,10 +20,10 @@ from grader.review.fairness import (
     overruled,
     readings_of,
 )
-from grader.review.forms import judgement, read_form
-from grader.review.judging import clock
+from grader.review.forms import clean_text, judgement, read_form
+from grader.review.judging import add_audit, clock
 from grader.review.publishing import is_published, previews, publish
-from grader.review.requests import StudentRequest, add_reply, add_request, requests_of
+from grader.review.requests import StudentRequest, add_reply, add_request, is_since, requests_of
 from grader.review.site import (
     ForbiddenPageError,
     MissingPageError,
@@ -164,7 +164,7 @@ class StaffPages:
         form = visit.form
         if form is not None:
             entry = place.index.entry(whole(form.get("submission", "")) or 0)
-            text = form.get("text", "").replace("\r\n", "\n").strip()
+            text = clean_text(form.get("text", ""))
             item = form.get("item", "")
             if entry is None or item not in place.desk.items or not text:
                 visit.session.note = "A request needs a submission, an item and a text; nothing was recorded."
@@ -183,7 +183,9 @@ class StaffPages:
             requests=[(request, place.index.entry(request.submission)) for request in requests],
             items=place.desk.items.values(),
             entries=place.index.entries,
+            titles={item.id: item.title for item in place.desk.items.values()},
             chosen=visit.query.get("submission", ""),
+            chosen_item=visit.query.get("item", ""),
         )
 
     def request(self, visit: Visit) -> Response:
@@ -192,12 +194,12 @@ class StaffPages:
         request = self._request(place, visit)
         entry = place.index.entry(request.submission)
         if visit.form is not None:
-            text = visit.form.get("text", "").replace("\r\n", "\n").strip()
+            text = clean_text(visit.form.get("text", ""))
             if not text:
                 visit.session.note = "An answer needs a text."
                 return go("a", place.desk.assignment, "requests", request.number)
             newest = place.index.judgement(entry, request.item) if entry else None
-            came_of_it = newest.number if newest and newest.record.at[:19] >= request.at[:19] else None
+            came_of_it = newest.number if newest and is_since(self._site.book, newest, request) else None
             add_reply(
                 self._site.book,
                 place.desk.assignment,
@@ -228,6 +230,10 @@ class StaffPages:
             scratch("grader-review-replay-") as scratch_folder,
         ):
             stored = read_score(folder)
+            about, person = f"request {request.number}", visit.session.person
+            self._site.book.database.write(
+                lambda connection: add_audit(connection, desk.assignment, person, "replayed", about)
+            )
             replayed = replay(stored, request.item, desk.files, session, place=scratch_folder)
         return self._request_page(visit, place, request, entry, replayed=replayed)
 

@@ -21,8 +21,10 @@ LINK = re.compile(r"(http://\S+)/enter\?token=(\S+)")
 
 
 @contextmanager
-def server(demo, *options: str) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
-    command = [sys.executable, "-m", "grader", "--course", str(demo.rubric.parent.parent), "review"]
+def server(
+    demo, *options: str, python: tuple[str, ...] = ("-m", "grader")
+) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
+    command = [sys.executable, *python, "--course", str(demo.rubric.parent.parent), "review"]
     command += ["--gradebook", str(demo.path), "--port", "0", "--person", "Ada:teacher", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -74,6 +76,35 @@ def test_killed_between_two_answers_of_many_it_has_all_that_it_answered(demo):
     assert len(judged) == scores == lines
     with server(demo, "--results", str(demo.results)) as (_, visitor):
         assert f"{len(judged)} graded by people" in visitor.get("/a/demo")
+
+
+KILLS_ITSELF = """
+import os, signal
+from grader.review.judging import Judging
+from grader.cli.main import main
+
+give = Judging.give
+def and_die(*args, **keys):
+    give(*args, **keys)
+    os.kill(os.getpid(), signal.SIGKILL)
+Judging.give = and_die
+main()
+"""
+
+
+def test_killed_between_the_write_and_the_reply_it_has_the_points_once(demo):
+    demo.site.close()
+    number = demo.room.index.refresh().queue(demo.desk.items["writing"])[0].number
+    with server(demo, python=("-c", KILLS_ITSELF)) as (process, visitor):
+        with pytest.raises(requests.ConnectionError):
+            visitor.give("writing", number, 1, comment="clear")
+        assert process.wait(60) == -signal.SIGKILL
+    with server(demo) as (_, visitor):  # the page that was left open sends the same form again
+        assert visitor.give("writing", number, 1, comment="clear").status_code == 200
+    with closing(sqlite3.connect(demo.path)) as book:
+        assert book.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert book.execute("SELECT points, comment FROM points").fetchall() == [(1.0, "clear")]
+        assert book.execute("SELECT count(*) FROM audit").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
 from grader.review.labels import label
+from grader.review.presence import AWAY_S, Presence
+from grader.review.site import when
 from tests.review.test_points import ITEM, first, newest, rows, write_evidence
 
 
@@ -252,3 +256,85 @@ def test_lateness_is_in_points(demo):
             ada.give(item, entry.number, accept=1)
     page = ada.get("/a/demo/submissions?show=late")
     assert "Late, points" in page
+
+
+def test_two_who_grade_one_question_get_different_answers(demo):
+    bob, cem = demo.visitor("Bob"), demo.visitor("Cem")
+    start = f"/a/demo/q/{ITEM}"
+    of_bob, of_cem = bob.page(start).url, cem.page(start).url
+    assert of_bob != of_cem
+    assert "Bob has this answer open" in cem.get(of_bob.removeprefix(demo.address))
+    cem.page(of_cem.removeprefix(demo.address))
+    places, graded = {bob: of_bob, cem: of_cem}, []
+    for visitor in (bob, cem) * 10:
+        number = int(places[visitor].rsplit("/", 1)[1])
+        graded.append(number)
+        response = visitor.give(ITEM, number, accept=1)
+        assert response.status_code == 200
+        places[visitor] = response.url
+    assert len(set(graded)) == 20
+
+
+def test_who_has_left_an_answer_leaves_it_to_others():
+    now = [0.0]
+    presence = Presence(lambda: now[0])
+    presence.note("demo", "Bob", ITEM, 7)
+    assert presence.others("demo", "Cem", ITEM) == {7: "Bob"}
+    assert presence.others("demo", "Bob", ITEM) == presence.others("demo", "Cem", "writing") == {}
+    presence.note("demo", "Bob", ITEM, 8)
+    assert presence.others("demo", "Cem", ITEM) == {8: "Bob"}
+    now[0] += AWAY_S + 1
+    assert presence.others("demo", "Cem", ITEM) == {}
+    presence.note("demo", "Bob", ITEM, 8)
+    presence.leave("demo", "Bob")
+    assert presence.others("demo", "Cem", ITEM) == {}
+
+
+def test_times_are_those_of_the_course(demo):
+    zone = ZoneInfo("America/New_York")
+    assert when("2026-11-26T04:10:09+00:00", zone=zone) == "2026-11-25 23:10 EST"
+    assert when("2026-11-26T04:10:09.123+00:00", zone=zone, seconds=True) == "2026-11-25 23:10:09 EST"
+    assert when("yesterday", zone=zone) == "yesterday"
+
+
+def test_hiding_names_keeps_the_filter_and_the_file(demo):
+    ada = demo.visitor()
+    for path in ("/a/demo/submissions?show=late", "/a/demo/s/1?file=answers.md"):
+        back = unescape(re.search(r'name="back" value="([^"]+)"', ada.get(path))[1])
+        assert ada.post("/a/demo/names", show=1, back=back).url == demo.address + path
+    for elsewhere in ("//evil.example", "http://evil.example", "/a/other", "/a/demo" + "x" * 5000, ""):
+        assert ada.post("/a/demo/names", show=0, back=elsewhere).url == f"{demo.address}/a/demo"
+
+
+def test_a_comment_is_shown_in_its_field_as_it_was_typed(demo):
+    ada, number = demo.visitor(), first(demo)
+    text = "::cudaMalloc\n##[note] \u2067\u05e9\u05dc\u05d5\u05dd\u2069 </textarea><b>" + "\nline" * 500
+    ada.give(ITEM, number, 1, 1, 1, 1, comment=text + "\0", keep=1)
+    page = ada.get(f"/a/demo/q/{ITEM}/{number}")
+    field = re.search(r'<textarea id="comment"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    assert unescape(field[1]) == text
+    assert rows(demo, "comment") == [(text,)]
+    kept = re.search(r'data-phrase="1">(.*?)</button>', page, re.DOTALL)
+    assert unescape(kept[1]) == text
+
+
+def test_a_request_needs_a_submission_and_an_item_that_somebody_chose(demo):
+    ada, number = demo.visitor(), first(demo)
+    page = ada.get("/a/demo/requests")
+    assert page.count('<option value="">Choose one …</option>') == 2
+    assert " selected" not in page
+    ada.post("/a/demo/requests", submission="", item=ITEM, text="why?")
+    assert "None was recorded" in ada.get("/a/demo/requests")
+    page = ada.get(f"/a/demo/requests?submission={number}&item={ITEM}")
+    assert page.count(" selected") == 2
+    assert f"submission={number}&amp;item={ITEM}" in ada.get(f"/a/demo/q/{ITEM}/{number}")
+
+
+def test_drift_stands_beside_what_is_usual_for_the_same_questions(demo):
+    bob, cem = demo.visitor("Bob"), demo.visitor("Cem")
+    for _ in range(5):
+        bob.give(ITEM, first(demo), 1, 1, 1, 1)
+        cem.give(ITEM, first(demo), 0, 0, 0, 0)
+    page = demo.texts(bob.get("/a/demo/fairness"))
+    assert "100 % of the points in 5 answers, usual 50 %" in page
+    assert "0 % of the points in 5 answers, usual 50 %" in page
