@@ -10,9 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.review.demo import record
 from tests.review.test_points import ITEM, first, newest, rows
-from tests.review.test_safety import HOSTILE, PAGES
+from tests.review.test_safety import HOSTILE, PAGES, hostile_class, hostile_paths
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api")
@@ -178,14 +177,14 @@ def test_it_works_without_scripts(demo, browse, total):
 
 
 def test_hostile_answers_do_nothing(demo, browse):
-    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
-    number = max(entry.number for entry in demo.room.index.refresh().entries)
+    numbers = hostile_class(demo)
+    demo.visitor().post("/a/demo/requests", submission=numbers[0], item=ITEM, text=HOSTILE["1"])
     page = browse.open()
+    press(page, "v")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    paths = [f"/a/demo/q/{item}/{number}" for item in demo.desk.items]
-    paths += [f"/a/demo/s/{number}{rest}" for rest in ("", "?file=answers.md", "/staff.html")]
+    paths = hostile_paths(demo, numbers) + [f"/a/demo{path}" for path in PAGES] + ["/a/demo/requests/1"]
     for path in paths:
         page.goto(demo.address + path)
         assert page.title() != "taken"
@@ -440,3 +439,150 @@ def test_no_word_of_the_audit_is_broken_on_a_phone(demo, browse):
     page.goto(f"{demo.address}/a/demo/audit")
     widths = page.eval_on_selector_all(".audit td", "cells => cells.map(cell => cell.clientWidth)")
     assert min(widths) > 250
+
+
+# two at once, and somebody in a hurry
+
+
+@pytest.mark.slow
+def test_of_a_whole_question_that_two_grade_at_once_no_points_are_lost(demo, browse, total):
+    bob, cem = browse.open("Bob"), browse.open("Cem")
+    numbers = [entry.number for entry in demo.room.index.refresh().queue(demo.desk.items["q3.warp"])]
+    assert len(numbers) == 20
+    for place, number in enumerate(numbers):
+        for page in (bob, cem):
+            page.goto(f"{demo.address}/a/demo/q/q3.warp/{number}")
+        first_one, second = (bob, cem) if place % 2 else (cem, bob)
+        press(first_one, "f", "Enter")
+        press(second, "x", "Enter")
+        other = "Bob" if place % 2 else "Cem"
+        assert f"{other} was here meanwhile. {other} gave 2 of 2" in " ".join(
+            second.inner_text(".conflict").split()
+        )
+        assert typed(second) == ["0"] * len(typed(second))
+        assert total(number) == demo.desk.items["q3.warp"].points
+        if place % 4 < 2:
+            press(second, "Enter")
+            assert total(number) == 0.0
+    assert len(rows(demo)) == 30
+    assert sorted({row[2] for row in rows(demo)}) == ["Bob", "Cem"]
+
+
+def test_a_double_click_saves_once_and_the_way_back_shows_what_was_given(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    page.keyboard.press("f")
+    with page.expect_navigation():
+        page.dblclick("[name=save]")
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
+    page.go_back()
+    page.wait_for_url(here)
+    assert "4 of 4 by Bob" in page.inner_text(".now")
+    assert page.locator(".unsaved").count() == 0
+    press(page, "x", "Enter")  # from there it is a change of one's own, and no conflict
+    assert [row[1] for row in rows(demo)] == [4.0, 0.0]
+    assert browse.complaints == []
+
+
+def test_reloaded_while_it_is_saved_nothing_is_lost_or_given_twice(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    page.keyboard.press("f")
+    page.keyboard.press("Enter")
+    page.evaluate("setTimeout(() => location.reload(), 20)")
+    page.wait_for_timeout(1500)
+    page.goto(here)
+    if not rows(demo):  # the page went before the form was sent: it is there as typed
+        assert typed(page) == ["1"] * 4
+        press(page, "Enter")
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
+
+
+def test_in_two_tabs_of_one_person_the_second_sees_what_the_first_gave(demo, browse):
+    one = browse.open("Bob")
+    one.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    two = one.context.new_page()
+    two.goto(one.url)
+    press(one, "f", "Enter")
+    press(two, "x", "Enter")
+    assert "You were here meanwhile, on another page." in two.inner_text(".conflict")
+    assert [row[1] for row in rows(demo)] == [4.0]
+
+
+def test_after_a_session_has_ended_what_was_typed_is_sent_with_a_new_link(demo, browse, monkeypatch):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    page.keyboard.press("f")
+    with monkeypatch.context() as patched:
+        patched.setattr("grader.review.people.IDLE_S", -1.0)
+        page.keyboard.press("Enter")
+        page.locator(".offline").wait_for()
+    page.context.new_page().goto(f"{demo.address}/enter?token={demo.tokens['Bob']}")
+    press(page, "Enter")
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
+
+
+CONTRAST = """() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const pixel = (...colors) => {
+        canvas.clearRect(0, 0, 1, 1);
+        for (const color of colors) { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); }
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const light = (rgb) => {
+        const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const faint = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        const text = walker.currentNode.textContent.trim();
+        if (!text || !element.checkVisibility() || element.closest(".sr, .skip, svg, script")) continue;
+        const layers = [];
+        for (let each = element; each; each = each.parentElement)
+            layers.unshift(getComputedStyle(each).backgroundColor);
+        const back = pixel("white", ...layers), style = getComputedStyle(element);
+        const [a, b] = [light(back), light(pixel("white", ...layers, style.color))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) faint.push([text.slice(0, 30), ratio.toFixed(2), style.color, back.join()]);
+    }
+    return faint;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_a_contrast_of_four_and_a_half(demo, browse, scheme):
+    paths = everywhere(demo)
+    demo.visitor("Bob").give("q3.warp", first(demo, "q3.warp"), accept=1)
+    page = browse.open(color_scheme=scheme)
+    for path in [*paths, "/a/demo/s/9999"]:
+        page.goto(demo.address + path)
+        assert page.evaluate(CONTRAST) == [], path
+    page.evaluate("document.querySelector('h1').style.color = getComputedStyle(document.body).backgroundColor")
+    assert len(page.evaluate(CONTRAST)) == 1
+
+
+def test_every_stop_of_the_keyboard_is_seen_and_in_the_order_of_the_page(demo, browse):
+    page = browse.open()
+    for path in ("/a/demo", f"/a/demo/q/{ITEM}/{first(demo)}", "/a/demo/requests", "/a/demo/publish"):
+        page.goto(demo.address + path)
+        stops = []
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            stop = page.evaluate(
+                """() => {
+                    const element = document.activeElement;
+                    const place = [...document.querySelectorAll("*")].indexOf(element);
+                    const outline = getComputedStyle(element).outlineStyle;
+                    return element === document.body ? null : [place, outline];
+                }"""
+            )
+            if stop is None:
+                break
+            stops.append(stop)
+        assert len(stops) > 5
+        assert all(outline != "none" for _, outline in stops), path
+        assert stops == sorted(stops), path

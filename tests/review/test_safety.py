@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -26,6 +28,21 @@ HOSTILE = {
     "4": '"><form action=/a/demo/publish method=post><input name=publish value=1></form>',
     "5": "{{ 7*7 }} {% raw %} " + "A" * 300_000,
 }
+ODD = {
+    "1": "A" * 1_000_000,
+    "2": "nul\0l <script>\0document.title='taken'</script>\0",
+    "3": "data:text/html,<script>alert(1)</script> <a href=data:text/html;base64,PHNjcmlwdD4>32</a>",
+    "4": "@import url(http://evil.example/a); </textarea></style><math><style><img src=x onerror=alert(1)>",
+    "5": "<base href=//evil.example/><meta http-equiv=refresh content=0;url=//evil.example><iframe src=/>",
+}
+NAMES = ("m\u0430llory_1", "<img src=x onerror=alert(1)>", "\u202eecila_1", "zo\u0335\u0336\u0337e " * 20)
+"""Of students: a Cyrillic letter, markup, right to left, many marks and much of it."""
+FILES = (
+    "answers.md",
+    "<img src=x onerror=document.title='taken'>.md",
+    "a&b\"'?file=answers.md#x.md",
+    "\u202egnp.exe",
+)
 PAGES = (
     "",
     "/submissions",
@@ -36,6 +53,24 @@ PAGES = (
     "/publish",
     "/audit",
 )
+
+
+def hostile_class(demo) -> list[int]:
+    """Record hostile answers, names and names of files; return the numbers of the submissions."""
+    before = {entry.number for entry in demo.room.index.refresh().entries}
+    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
+    record(demo.book, demo.desk, demo.results, "mallory_2", ODD)
+    model = max(demo.room.index.refresh().entries, key=lambda entry: entry.number)
+    evidence = demo.book.evidence(model.attempt)
+    for place, name in enumerate(NAMES):
+        submission = replace(evidence.submission, student=name, digest=f"sha256:{place}", files=FILES)
+        other = replace(evidence, submission=submission)
+        demo.book.record(other, demo.desk.judge.card(submission, other.observations), how="record")
+        workspace = demo.results / "demo" / name.replace("/", "") / "workspace"
+        workspace.mkdir(parents=True)
+        for file in FILES:
+            (workspace / file).write_text(f"{file}\0".replace("\0", "") + "<script>1</script>")
+    return sorted({entry.number for entry in demo.room.index.refresh().entries} - before)
 
 
 def changes(demo) -> int:
@@ -147,17 +182,22 @@ def test_no_page_of_ours_needs_what_its_policy_refuses(demo):
         assert not re.search(r"<[^>]+\sstyle=|<[^>]+\son\w+=|<style|<script(?! src=\"/static/)", text), path
 
 
+def hostile_paths(demo, numbers: list[int]) -> list[str]:
+    paths = [f"/a/demo/q/{item}/{number}" for item in demo.desk.items for number in numbers[:2]]
+    for number in numbers:
+        paths += [f"/a/demo/s/{number}{rest}" for rest in ("", "/staff.html", "/student.html")]
+        paths += [f"/a/demo/s/{number}?file={quote(name)}" for name in FILES]
+    return paths
+
+
 def test_hostile_answers_are_text(demo):
-    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
-    entry = max(demo.room.index.refresh().entries, key=lambda entry: entry.number)
+    numbers = hostile_class(demo)
+    assert len(numbers) == 2 + len(NAMES)
     ada = demo.visitor()
-    ada.give("q1.memory", entry.number, 0, 0, 0, 0, comment="<script>1</script>", keep=1)
-    ada.post("/a/demo/requests", submission=entry.number, item="q1.memory", text="<script>2</script>")
-    paths = [f"/a/demo/q/{item}/{entry.number}" for item in demo.desk.items]
-    paths += [
-        f"/a/demo/s/{entry.number}{rest}" for rest in ("", "?file=answers.md", "/staff.html", "/student.html")
-    ]
-    paths += [f"/a/demo{page}" for page in PAGES] + ["/a/demo/requests/1"]
+    ada.give("q1.memory", numbers[0], 0, 0, 0, 0, comment="<script>1</script>", keep=1)
+    ada.post("/a/demo/requests", submission=numbers[0], item="q1.memory", text="<script>2</script>")
+    paths = hostile_paths(demo, numbers) + [f"/a/demo{page}" for page in PAGES] + ["/a/demo/requests/1"]
+    ada.post("/a/demo/names", show=1)
     for path in paths:
         text = ada.get(path)
         for markup in (
@@ -167,10 +207,17 @@ def test_hostile_answers_are_text(demo):
             "<svg onload",
             "<a href=javascript",
             "<form action=/a",
+            "<base",
+            "<iframe src=/",
+            "<meta http-equiv=refresh",
+            "<a href=data",
+            'href="data:text',
+            "<math",
         ):
             assert markup not in text, (path, markup)
         assert "\u202e" not in text
         assert "\u2066" not in text
+        assert "\0" not in text
         assert len(text) < 400_000
 
 
