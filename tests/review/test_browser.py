@@ -139,8 +139,8 @@ def test_twenty_students_and_thirteen_questions_by_keyboard_alone(csye, browse_s
     pressed = 0
     while page.url.endswith("/a/csye7105_hw4") is False or page.locator("a.button:text-is('Grade')").count():
         if page.url.endswith("/a/csye7105_hw4"):
-            # to the first question that waits, as a keyboard gets there
-            page.locator("a.button", has_text="Grade").first.focus()
+            while not page.evaluate("document.activeElement.matches('a.button:not(.done)')"):
+                page.keyboard.press("Tab")
             press(page, "Enter")
             continue
         press(page, *(("a",) if page.locator("[name=accept]").count() else ("f", "Enter")))
@@ -561,7 +561,9 @@ def test_all_text_has_a_contrast_of_four_and_a_half(demo, browse, scheme):
     for path in [*paths, "/a/demo/s/9999"]:
         page.goto(demo.address + path)
         assert page.evaluate(CONTRAST) == [], path
-    page.evaluate("document.querySelector('h1').style.color = getComputedStyle(document.body).backgroundColor")
+    page.evaluate(
+        "document.querySelector('h1').style.color = getComputedStyle(document.body).backgroundColor"
+    )
     assert len(page.evaluate(CONTRAST)) == 1
 
 
