@@ -588,3 +588,19 @@ def test_every_stop_of_the_keyboard_is_seen_and_in_the_order_of_the_page(demo, b
         assert len(stops) > 5
         assert all(outline != "none" for _, outline in stops), path
         assert stops == sorted(stops), path
+
+
+def test_what_a_moved_gradebook_does_not_take_is_kept_until_it_is_back(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    away = demo.path.with_name("away.db")
+    page.keyboard.press("f")
+    demo.path.rename(away)
+    press(page, "Enter")
+    assert "was moved, deleted or replaced while it was open" in page.inner_text(".problem")
+    away.rename(demo.path)
+    with page.expect_navigation():
+        page.click(".unsaved a")
+    assert typed(page) == ["1"] * 4
+    press(page, "Enter")
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
