@@ -74,7 +74,10 @@ def command(  # noqa: PLR0913, PLR0917 - the options
         run(ReviewSite(book, desks, results=results), persons, host=host, port=port)
 
 
-def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> None:
+KEPT = "Ctrl-C ends it; everything that was given is in the gradebook."
+
+
+def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int, ending: str = KEPT) -> None:
     """Print a link for each person, and serve until the program is told to end."""
     from grader.review.people import Door
     from grader.review.server import EVERYWHERE, LOOPBACK, application, listen, web_server
@@ -93,7 +96,7 @@ def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> N
     shown = socket.getfqdn() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     for person, token in door.tokens.items():
         echo(f"{person.name} ({person.role}): http://{shown}:{number}/enter?token={token}")
-    echo("Ctrl-C ends it; everything that was given is in the gradebook.", err=True)
+    echo(f"Open {'the link' if len(persons) == 1 else 'a link each'} in a browser. {ending}", err=True)
     site.catch_up()
     try:
         web_server(application(site, door, host=host, port=number)).run(sockets=[server])
@@ -121,7 +124,7 @@ def _demo(persons: Sequence[Reviewer], *, host: str, port: int) -> None:
             site = ReviewSite(book, {ASSIGNMENT: desk}, results=folder / "results")
             rubric = course.rubric_for(ASSIGNMENT, None)
             echo(f"The rubric of the demo is {rubric}; change points there to see what happens.", err=True)
-            run(site, persons, host=host, port=port)
+            run(site, persons, host=host, port=port, ending="Ctrl-C ends it, and the demo is gone.")
 
 
 def require_packages() -> None:

@@ -230,8 +230,8 @@ def test_history_is_in_the_order_of_the_server_whatever_a_hosts_clock_says(book,
 
 
 def test_a_host_with_a_wrong_clock_is_told_before_it_grades(location, monkeypatch):
-    hour_ago = postgresql.time.time() - 3600
-    monkeypatch.setattr(postgresql.time, "time", lambda: hour_ago)
+    right = postgresql.time.time
+    monkeypatch.setattr(postgresql.time, "time", lambda: right() - 3600)
     line = line_of(NotObservedError, partial(Gradebook, location, create=True))
     assert "this machine's clock is 3600 s behind the server's; set it" in line
 

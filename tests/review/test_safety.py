@@ -423,3 +423,50 @@ def test_a_gradebook_that_was_moved_is_a_line_and_nothing_is_said_to_be_saved(de
 
 def test_there_are_two_reports_and_no_others(demo):
     assert demo.visitor().page("/a/demo/s/1/constructor.html").status_code == 404
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "PROPFIND"])
+def test_another_method_neither_enters_nor_changes_anything(demo, method):
+    assert requests.request(method, f"{demo.address}/a/demo", timeout=60).status_code == 403
+    ada = demo.visitor()
+    word = ada.word()
+    for path in ("/a/demo", "/a/demo/publish", "/a/demo/undo"):
+        response = ada.client.request(method, demo.address + path, data={"csrf": word, "publish": "1"})
+        assert response.status_code == (200 if method == "HEAD" and path != "/a/demo/undo" else 405)
+        assert response.text == "" or method != "HEAD"
+    assert changes(demo) == 0
+
+
+def test_a_websocket_does_not_enter(demo):
+    ada = demo.visitor()
+    headers = {
+        "upgrade": "websocket",
+        "connection": "Upgrade",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-version": "13",
+    }
+    assert requests.get(f"{demo.address}/alive", headers=headers, timeout=60).status_code == 403
+    assert ada.client.get(f"{demo.address}/alive", headers=headers).status_code != 101
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../site.py",
+        "/static/..%2fsite.py",
+        "/static/%2e%2e%2fsafety.py",
+        "/static//etc/passwd",
+        "/a/..%2f..%2fx",
+        "/a/demo/s/1%2f..%2f..",
+        "/a/demo/q/%00/1",
+        "/a/demo/s/99999999999999999999999",
+        "/a/demo/requests/99999999999999999999",
+    ],
+)
+def test_paths_that_climb_lead_nowhere(demo, path):
+    cookie = "; ".join(f"{each.name}={each.value}" for each in demo.visitor().client.cookies)
+    host, port = demo.address.removeprefix("http://").split(":")
+    lines = f"GET {path} HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Connection: close", "", ""
+    with socket.create_connection((host, int(port))) as client:  # `requests` would tidy the path up
+        client.sendall("\r\n".join(lines).encode())
+        assert client.makefile().readline().startswith("HTTP/1.1 404 ")
