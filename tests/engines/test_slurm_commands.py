@@ -56,6 +56,28 @@ def test_an_array_asks_for_whole_minutes_and_for_no_signal():
     assert not any(argument.startswith(("--signal", "--gres", "--hint", "--partition")) for argument in made)
 
 
+def test_a_folder_is_named_to_slurm_as_it_is_or_refused(tmp_path):
+    scheduler = SlurmScheduler(SlurmOptions())
+    assert "--output=/of 100%% %%j/log-%a" in scheduler._arguments(BATCH, Path("/of 100% %j"))
+    with pytest.raises(SchedulerRefusedError, match="backslash"):
+        scheduler.submit(BATCH, tmp_path, tmp_path / "a\\b")
+
+
+def test_what_a_site_prints_beside_changes_nothing(command, tmp_path):
+    command("sbatch", "echo 'Welcome | to | the | cluster | of | 4 | islands'; echo 42")
+    command(
+        "squeue",
+        "echo 'Welcome | to | the | cluster | of | 4 | islands'; echo 'grader-1|42|0|RUNNING|n1||None'",
+    )
+    command("sinfo", "echo 'Note: | no | jobs | on | Sunday'; echo '2|8|gpu:4|1:00:00|all*'")
+    command("scontrol", "echo Welcome; echo 'MaxArraySize            = 1'")
+    scheduler = SlurmScheduler(options(gpu={"partition": "all"}))
+    scheduler.submit(BATCH, tmp_path, tmp_path)
+    assert [*scheduler.states()] == [("grader-1", 0)]
+    assert (scheduler.gpus(), scheduler.limit_s(Wants())) == (4, 1800.0)
+    assert scheduler.most_tasks == 1, "whose number is 0"
+
+
 def test_settings_reach_sbatch():
     made = arguments(
         at_once=20, account="cs", nice=100, options=["--qos=low"], cpu={"partition": "short", "memory": "8G"}
