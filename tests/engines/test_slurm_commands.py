@@ -16,8 +16,10 @@ from grader.engines.remote.batch import Batch
 from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefusedError, TaskPhase
 from grader.engines.remote.stored import Wants
 from grader.engines.slurm.commands import run_slurm
+from grader.engines.slurm.engine import _folder
 from grader.engines.slurm.options import SlurmOptions
 from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s
+from grader.errors import UsageError
 
 BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
 
@@ -61,6 +63,14 @@ def test_a_folder_is_named_to_slurm_as_it_is_or_refused(tmp_path):
     assert "--output=/of 100%% %%j/log-%a" in scheduler._arguments(BATCH, Path("/of 100% %j"))
     with pytest.raises(SchedulerRefusedError, match="backslash"):
         scheduler.submit(BATCH, tmp_path, tmp_path / "a\\b")
+
+
+def test_a_folder_of_orders_does_not_depend_on_where_a_command_is_started(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/teacher")
+    assert _folder(SlurmOptions(folder="~/orders")) == "/home/teacher/orders"
+    assert _folder(SlurmOptions()) == ""
+    with pytest.raises(UsageError, match="is not absolute"):
+        _folder(SlurmOptions(folder="orders"))
 
 
 def test_what_a_site_prints_beside_changes_nothing(command, tmp_path):
