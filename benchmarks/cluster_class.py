@@ -28,6 +28,7 @@ import tarfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
 
@@ -94,9 +95,14 @@ KIND = """
         @dataclass(frozen=True, slots=True, kw_only=True)
         class Options:
             seconds: float = option("How long.")
+            folder: str = option("Where it says on which GPU of which task it did, and when.")
 
         def observe(self, options, context):
+            begun = time.time()
             time.sleep(options.seconds)
+            gpu = os.environ["GRADER_NODE"], os.environ["CUDA_VISIBLE_DEVICES"]
+            file = Path(options.folder, os.urandom(8).hex())
+            file.write_text(" ".join(map(str, (*gpu, os.getppid(), begun, time.time()))))
             return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
 
         def award(self, options, observation, related):
@@ -121,8 +127,9 @@ def play_gpus(folder: Path, seconds: float, per_node: int) -> str:
     """Write what plays GPUs and an item that sleeps on one; return the setup of a task."""
     played_gpus.play_gpus(folder / "nvml", name="Fake GPU", count=per_node)
     rubric = json.loads(COURSE["rubrics/tiny.yaml"])
+    (folder / "sleeps").mkdir()
     item = {"id": "sleeps", "title": "it sleeps", "points": 1, "check": "sleeps", "seconds": seconds}
-    rubric["items"].append(item | {"devices": {"gpu": 1}})
+    rubric["items"].append(item | {"folder": str(folder / "sleeps"), "devices": {"gpu": 1}})
     rubric["points"] += 1
     COURSE["rubrics/tiny.yaml"] = json.dumps(rubric)
     COURSE["assignments/tiny/assignment.py"] = KIND
@@ -264,6 +271,36 @@ class CpuTime:
         return int((self._place / "cpuacct.usage").read_text()) / 1e9
 
 
+def show_idle_gpus(sleeps: Path, began: float, ended: float) -> None:
+    """Print what GPUs did while they did not work, as shares of the time of all of them."""
+    spans: dict[tuple[str, str], list[tuple[float, float, str]]] = {}
+    for file in sleeps.iterdir():
+        node, gpu, task, begun, over = file.read_text().split()
+        spans.setdefault((node, gpu), []).append((float(begun), float(over), task))
+    before = within = between = after = 0.0
+    tasks = 0
+    for of_gpu in spans.values():
+        of_gpu.sort()
+        before += of_gpu[0][0] - began
+        after += ended - of_gpu[-1][1]
+        tasks += 1
+        for (_, over, task), (begun, _, next_task) in pairwise(of_gpu):
+            if task == next_task:
+                within += begun - over
+            else:
+                tasks += 1
+                between += begun - over
+    shares = {
+        "before the first item": before,
+        "between items of a task": within,
+        "between tasks": between,
+        "after the last item": after,
+    }
+    whole = GPUS * (ended - began)
+    idle = ", ".join(f"{name} {100 * seconds / whole:.1f} %" for name, seconds in shares.items())
+    print(f"{len(spans)} GPUs, {tasks} tasks; idle {idle}")
+
+
 def break_things(
     folder: Path, engine: str, share: int, cluster: SlurmNodes | RayNodes, start: Start
 ) -> subprocess.Popen[bytes]:
@@ -352,11 +389,13 @@ def main() -> int:
             host = start() if seconds else break_things(folder, engine, share, cluster, start)
             code = host.wait()
         cluster_s = time.monotonic() - began
+        over_at = time.time()
         left = cluster.left()
     if seconds:
         ideal_s = arguments.students * seconds / GPUS
         share = 100 * ideal_s / cluster_s
         print(f"exit {code}; {cluster_s:.1f} s, 12 GPUs alone {ideal_s:.1f} s: {share:.0f} %")
+        show_idle_gpus(folder / "sleeps", over_at - cluster_s, over_at)
         print(f"{len(results(folder, engine))} submissions; load {os.getloadavg()[0]:.1f}; left: {left}")
         return code
     began = time.monotonic()

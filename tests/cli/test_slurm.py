@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import select
 import signal
+import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -162,6 +164,124 @@ def test_a_controller_that_is_away_is_waited_for(hands):
         hands.cluster.start_controller()
         _, err = host.communicate(timeout=WITHIN_S)
     assert host.returncode == 0, err
+
+
+REACHES = """
+import os
+import time
+
+PLACES = {places!r}
+SECONDS = {seconds!r}
+FILES = ("order.json", "placement.json", "batch.json", "evidence.jsonl", "score.json", "expected.py")
+
+def reached():
+    found = []
+    for place in PLACES:
+        for attempt in (os.listdir, lambda place: open(os.path.join(place, "left"), "w")):
+            try:
+                attempt(place)
+                found.append(place)
+            except OSError:
+                pass
+    for top in ("/tmp", "/root", "/home", "/var/tmp"):
+        for folder, _, files in os.walk(top):
+            found += [os.path.join(folder, name) for name in files if name in FILES or name[:4] == "job-"]
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{{name}}/environ", "rb") as file:
+                found += [name] if b"SLURM" in file.read() else []
+        except OSError:
+            pass
+    return found
+
+def double(x):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv("/usr/bin/sleep", ["sleep", SECONDS])
+        os._exit(0)
+    if found := reached():
+        raise RuntimeError(str(found))
+    return 2 * x
+
+def square(x):
+    return x * x
+"""
+
+
+def test_a_program_reaches_no_order_and_no_journal_and_does_not_outlive_its_task(hands):
+    seconds = "86321.25"
+    root = hands.course.out / ".cluster"
+    places = [str(place) for place in (root, root / "orders", root / "batches", root.parent, hands.holds)]
+    hands.rubric()
+    archives = [
+        hands.course.submit("ann", REACHES.format(places=places, seconds=seconds)),
+        hands.course.submit("bob"),
+    ]
+    with hands.started(*archives) as host:
+        hands.until_begun(2)  # the programs of both were called by now, and the orders of both are open
+        hands.go()
+        _, err = host.communicate(timeout=WITHIN_S)
+    assert host.returncode == 0, err
+    told = (hands.course.results("ann") / "score.json").read_text()
+    assert hands.course.points("ann") == {"double": 1.0, "square": 2.0, "held": 1.0}, told
+    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    assert not any(seconds.encode() in command for command in commands)
+
+
+def test_names_may_have_what_slurm_and_shells_replace(hands, tmp_path):
+    hands.course.out = tmp_path / "results of 'é' %j $HOME"
+    hands.rubric(holds=False)
+    hands.settings(setup='export GREETING="two\nlines"  # and a # in it')
+    done = hands.run(hands.course.submit("ann"))
+    assert done.returncode == 0, done.stderr
+    assert len(hands.runs("ann")) == 1
+
+
+def test_a_full_disk_of_the_folder_is_waited_for(hands, tmp_path):
+    folder, node = tmp_path / "shared", tmp_path / "node"
+    folder.mkdir()
+    node.mkdir(mode=0o755)
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "none", folder], check=False
+    ).returncode:
+        pytest.skip("nothing may be mounted here")
+    try:
+        long = "$(head -c 20000 /dev/zero | tr '\\0' x)"  # more than the rest of a page of the journal
+        hands.settings(setup=f"export TMPDIR={node} HELD_WRITES={long}", folder=str(folder))
+        hands.rubric()
+        with hands.started(hands.course.submit("ann")) as host:
+            hands.until_begun()
+            filler = folder / "filler"
+            with filler.open("wb", buffering=0) as file, suppress(OSError):
+                while True:
+                    file.write(bytes(4096))
+            hands.go()
+
+            def is_observed():
+                return any("held" in file.read_text() for file in node.glob("*/*/evidence.jsonl"))
+
+            hands.until("the worker has observed it", is_observed)
+            (journal,) = folder.glob("*/batches/*/journals/0/*")
+            assert '"ended"' not in journal.read_text()
+            filler.unlink()
+            _, err = host.communicate(timeout=WITHIN_S)
+        assert host.returncode == 0, err
+        assert hands.course.points("ann")["held"] == 1.0
+        assert len(hands.runs("ann")) == 1
+    finally:
+        hands.cluster.cancel_all()
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.slow
+def test_what_is_longer_than_its_task_stays_open_and_says_so(hands):
+    hands.rubric()
+    hands.settings(cpu={"cpus": 1, "time": "1m"})
+    done = hands.run(hands.course.submit("ann"))
+    assert done.returncode == 5
+    assert "it did not end within the time of its task (1 minutes); raise `time`" in done.stderr
+    assert hands.course.points("ann") == {"double": 1.0, "square": 2.0, "held": 0.0}
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from grader.engines.remote import session as session_module
 from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import JournalEntry, JournalWriter, TaskJournals, ended_orders
+from grader.engines.remote.ledger import OpenTask
 from grader.engines.remote.node import objection, script
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import pack_sizes
@@ -34,6 +35,7 @@ from grader.engines.remote.scheduler import (
     TaskState,
 )
 from grader.engines.remote.session import RemoteSession
+from grader.engines.remote.status import queue_status
 from grader.engines.remote.stored import BatchPlace, OrderStore, Wants, demanded_isolation
 from grader.errors import NotObservedError, UsageError
 from grader.testing.engines import EngineConformance, Orders
@@ -199,6 +201,23 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path, mode):
     folder.chmod(mode)
     with pytest.raises(UsageError, match="chmod 700"):
         OrderStore.at(folder)
+
+
+def test_a_command_that_ends_takes_nothing_from_another_that_begins(orders, tmp_path):
+    root = tmp_path / "shared"
+    first, second = OrderStore.at(root), OrderStore.at(root)
+    order = orders.make("ann")
+    course = second.course(order.job)
+    first.close()
+    assert second.course_folder(course).is_dir()
+    second.folder("bob").mkdir(parents=True)  # as if it had copied the submission so far
+    third = OrderStore.at(root)
+    assert second.folder("bob").is_dir()
+    third.close()
+    second.close()
+    assert second.folder("bob").is_dir()
+    OrderStore.at(root).close()
+    assert not root.exists()
 
 
 def test_a_command_that_ends_finds_what_it_sent_and_nothing_is_sent_twice(orders, scheduler, tmp_path):
@@ -462,6 +481,26 @@ def test_ctrl_c_cancels_what_is_open(orders, scheduler, tmp_path):
     assert not (tmp_path / "results" / ".cluster").exists()
 
 
+def test_progress_says_where_orders_run_and_what_the_others_wait_for():
+    def task(phase, count, **values):
+        journals = TaskJournals(Path("nowhere"))
+        state = TaskState(phase=phase, **values)
+        return OpenTask(journals=journals, orders=dict.fromkeys(map(str, range(count)))), state
+
+    of = {
+        ("b", 0): task(TaskPhase.RUNNING, 2, words="RUNNING", node="n2"),
+        ("b", 1): task(TaskPhase.RUNNING, 3, words="RUNNING", node="n1"),
+        ("b", 2): task(TaskPhase.WAITING, 4, words="Priority", begins="14:20"),
+        ("b", 3): task(TaskPhase.WAITING, 1, words="Resources", begins="15:00"),
+    }
+    tasks = {place: task for place, (task, _) in of.items()}
+    states = {place: state for place, (_, state) in of.items()}
+    assert queue_status(tasks, states, 6) == (
+        "5 on n1, n2 · 5 waiting (Priority, Resources, first about 14:20) · 6 to be sent"
+    )
+    assert queue_status({}, {}, 0) == ""
+
+
 # -- journals ------------------------------------------------------------------------------------------------
 
 
@@ -571,8 +610,14 @@ def test_while_nothing_is_known_slow_orders_are_spread_and_quick_ones_share_a_st
 def test_packs_last_minutes_and_the_last_ones_are_small():
     sizes = pack_sizes(3000, 12, 1, each_s=30.0, first=8, tasks=1000)
     assert max(sizes) * 30.0 <= 450.0
-    assert sizes[-1] == 1
+    assert sizes[-2] == 2, "a minute: less is not worth the start of a worker"
     assert list(sizes) == sorted(sizes, reverse=True)
+
+
+def test_no_place_stays_empty_for_the_sake_of_a_start():
+    assert pack_sizes(12, 12, 1, each_s=30.0, first=8, tasks=1000) == (1,) * 12
+    assert pack_sizes(24, 12, 1, each_s=30.0, first=8, tasks=1000) == (2,) * 12
+    assert pack_sizes(30, 12, 1, each_s=10.0, first=8, tasks=1000) == (2,) * 15
 
 
 def test_what_is_over_in_a_moment_is_not_divided_into_moments():

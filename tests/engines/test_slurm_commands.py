@@ -16,8 +16,10 @@ from grader.engines.remote.batch import Batch
 from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefusedError, TaskPhase
 from grader.engines.remote.stored import Wants
 from grader.engines.slurm.commands import run_slurm
+from grader.engines.slurm.engine import _folder
 from grader.engines.slurm.options import SlurmOptions
 from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s
+from grader.errors import UsageError
 
 BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
 
@@ -54,6 +56,36 @@ def test_an_array_asks_for_whole_minutes_and_for_no_signal():
     assert "--cpus-per-task=4" in made
     assert "--requeue" in made
     assert not any(argument.startswith(("--signal", "--gres", "--hint", "--partition")) for argument in made)
+
+
+def test_a_folder_is_named_to_slurm_as_it_is_or_refused(tmp_path):
+    scheduler = SlurmScheduler(SlurmOptions())
+    assert "--output=/of 100%% %%j/log-%a" in scheduler._arguments(BATCH, Path("/of 100% %j"))
+    with pytest.raises(SchedulerRefusedError, match="backslash"):
+        scheduler.submit(BATCH, tmp_path, tmp_path / "a\\b")
+
+
+def test_a_folder_of_orders_does_not_depend_on_where_a_command_is_started(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/teacher")
+    assert _folder(SlurmOptions(folder="~/orders")) == "/home/teacher/orders"
+    assert _folder(SlurmOptions()) == ""
+    with pytest.raises(UsageError, match="is not absolute"):
+        _folder(SlurmOptions(folder="orders"))
+
+
+def test_what_a_site_prints_beside_changes_nothing(command, tmp_path):
+    command("sbatch", "echo 'Welcome | to | the | cluster | of | 4 | islands'; echo 42")
+    command(
+        "squeue",
+        "echo 'Welcome | to | the | cluster | of | 4 | islands'; echo 'grader-1|42|0|RUNNING|n1||None'",
+    )
+    command("sinfo", "echo 'Note: | no | jobs | on | Sunday'; echo '2|8|gpu:4|1:00:00|all*'")
+    command("scontrol", "echo Welcome; echo 'MaxArraySize            = 1'")
+    scheduler = SlurmScheduler(options(gpu={"partition": "all"}))
+    scheduler.submit(BATCH, tmp_path, tmp_path)
+    assert [*scheduler.states()] == [("grader-1", 0)]
+    assert (scheduler.gpus(), scheduler.limit_s(Wants())) == (4, 1800.0)
+    assert scheduler.most_tasks == 1, "whose number is 0"
 
 
 def test_settings_reach_sbatch():

@@ -9,6 +9,8 @@ PACK_S = 450.0
 """A task is to last so long: its start is nothing beside it, and a lost machine loses no more."""
 WORTH_S = 20.0
 """A pack that takes less is not divided further: a worker's start takes two seconds."""
+FULL_S = 60.0
+"""Nor is one that takes less where all places have a pack: theirs would stand idle between two tasks."""
 
 
 def pack_sizes(
@@ -32,8 +34,10 @@ def pack_sizes(
         least = 1 if lanes == 1 else max(lanes, min(first, math.ceil(count / max(1, slots))))
         most = max(first, lanes)
     else:
-        least = max(lanes, math.ceil(WORTH_S * lanes / max(each_s, 1e-3)))
-        most = max(least, int(PACK_S * lanes / max(each_s, 1e-3)))
+        each_s = max(each_s, 1e-3)
+        full = min(math.ceil(FULL_S * lanes / each_s), count // max(1, slots))
+        least = max(lanes, math.ceil(WORTH_S * lanes / each_s), full)
+        most = max(least, int(PACK_S * lanes / each_s))
     sizes: list[int] = []
     while count:
         places = tasks - len(sizes)

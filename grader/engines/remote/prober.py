@@ -21,7 +21,7 @@ from grader.engines.remote.journal import TaskJournals
 from grader.engines.remote.ledger import Ledger
 from grader.engines.remote.probe import DOCTOR_S, Arrival, findings
 from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError
-from grader.engines.remote.stored import OrderStore, Wants, root_for
+from grader.engines.remote.stored import OrderStore, Wants, require_private, root_for
 from grader.errors import NotObservedError
 
 READ_EVERY_S = 0.1
@@ -44,9 +44,8 @@ def probe(
     """
     results = (settings.results or Path.cwd()).absolute()
     folder = Path(shared) if shared else results / ".cluster"
-    store = OrderStore.at(folder)
-    if shared:
-        store = OrderStore.at(root_for(folder, results))
+    require_private(folder)
+    store = OrderStore.at(root_for(folder, results) if shared else folder)
     ledger = Ledger(store, scheduler)
     kinds = [("tasks without GPUs", Wants())]
     if scheduler.gpus():
@@ -55,7 +54,7 @@ def probe(
         for heading, wants in kinds:
             yield from _probed(heading, wants, ledger, settings.min_isolation, name)
     finally:
-        store.tidy()
+        store.close()
 
 
 def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -> Iterator[EngineFinding]:

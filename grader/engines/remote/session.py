@@ -22,7 +22,15 @@ from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import divide_into_packs, pack_sizes
 from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError, TaskPhase
 from grader.engines.remote.status import queue_status
-from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wants, root_for, wants_of
+from grader.engines.remote.stored import (
+    BatchPlace,
+    OrderStore,
+    StoredOrder,
+    Wants,
+    require_private,
+    root_for,
+    wants_of,
+)
 from grader.errors import NotObservedError
 from grader.files import obstacle
 
@@ -111,7 +119,7 @@ class RemoteSession:
         results = (self.settings.results or order.outbox.parent).absolute()
         root = results / ".cluster"
         if self.folder:
-            OrderStore.at(Path(self.folder))
+            require_private(Path(self.folder))
             root = root_for(Path(self.folder), results)
         store = OrderStore.at(root)
         self._durations = Durations.read(root)
@@ -387,7 +395,7 @@ class RemoteSession:
         ledger.retire_batches()
         with suppress(OSError):
             self._durations.write(ledger.store.root)
-        ledger.store.tidy()
+        ledger.store.close()
 
 
 def _pause(seconds: tuple[float, float], ledger: Ledger) -> float:

@@ -11,6 +11,7 @@ Nobody but the user of the host may enter the root.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
@@ -114,26 +115,49 @@ class OrderStore:
 
     root: Path
     """Absolute."""
+    _lock: int = -1
+    """The folder, open and locked (flock), on the host."""
     _courses: dict[str, str] = field(default_factory=dict)
     """The digests of courses by their folders."""
 
     @classmethod
     def at(cls, folder: Path) -> OrderStore:
-        """Make the folder, for this user alone.
+        """Make the folder, for this user alone, and keep others from removing what they do not know.
+
+        Orders that a killed command has not written whole are removed, if no other command is at work there.
 
         Raises:
             UsageError: it cannot be made, or belongs to somebody else, or others may enter it.
         """
+        while True:
+            require_private(folder)
+            try:
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except FileNotFoundError:  # whoever had nothing to keep there has just removed it
+                continue
+            except OSError as error:
+                raise obstacle(folder, error) from None
+            store = cls(folder.absolute(), lock)
+            if store._is_alone():
+                store._remove_torn()
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), folder.stat()):
+                    return store
+            os.close(lock)
+
+    def _is_alone(self) -> bool:
+        """Tell whether no other command of this machine uses the folder, and keep it so."""
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = folder.stat()
-        except OSError as error:
-            raise obstacle(folder, error) from None
-        if status.st_uid != os.getuid():
-            raise UsageError(f"{folder}: belongs to another user; name another folder")
-        if stat.S_IMODE(status.st_mode) & 0o077:
-            raise UsageError(f"{folder}: others may enter it, and it holds submissions; chmod 700 it")
-        return cls(folder.absolute())
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _remove_torn(self) -> None:
+        for folder in self.root.glob("orders/*"):
+            if self.read(folder.name) is None:
+                self.remove(folder.name)
 
     def course(self, job: Job) -> str:
         """Return the digest of a job's course, of which a copy is kept.
@@ -200,12 +224,10 @@ class OrderStore:
             return None
 
     def all(self) -> Iterator[StoredOrder]:
-        """Yield every order; what was not written whole is removed."""
+        """Yield every order that was written whole."""
         for folder in sorted(self.root.glob("orders/*")):
             if order := self.read(folder.name):
                 yield order
-            else:
-                self.remove(folder.name)
 
     def remove(self, key: str) -> None:
         """Take an order back: whoever is still at it ends."""
@@ -242,15 +264,37 @@ class OrderStore:
             min_isolation=demanded_isolation(stored.job.min_isolation),
         )
 
-    def tidy(self) -> None:
-        """Remove copies of courses, and all folders that are empty, if no order is left."""
-        for name in ("orders", "batches"):
+    def close(self) -> None:
+        """Remove copies of courses, and all folders that are empty, if no order is left; let go of the rest.
+
+        Where another command is at work it does so: it may have just copied a course for its first order.
+        """
+        if self._is_alone():
+            for name in ("orders", "batches"):
+                with suppress(OSError):
+                    (self.root / name).rmdir()
+            if not (self.root / "orders").exists():
+                shutil.rmtree(self.root / "courses", ignore_errors=True)
             with suppress(OSError):
-                (self.root / name).rmdir()
-        if not (self.root / "orders").exists():
-            shutil.rmtree(self.root / "courses", ignore_errors=True)
-        with suppress(OSError):
-            self.root.rmdir()
+                self.root.rmdir()
+        os.close(self._lock)
+
+
+def require_private(folder: Path) -> None:
+    """Make a folder for this user alone.
+
+    Raises:
+        UsageError: it cannot be made, or belongs to somebody else, or others may enter it.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        raise obstacle(folder, error) from None
+    if status.st_uid != os.getuid():
+        raise UsageError(f"{folder}: belongs to another user; name another folder")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise UsageError(f"{folder}: others may enter it, and it holds submissions; chmod 700 it")
 
 
 def demanded_isolation(least: str) -> str:

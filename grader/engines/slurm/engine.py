@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.contracts.engine import Engine, EngineFinding, EngineSettings
@@ -39,7 +40,7 @@ class SlurmEngine(Engine):
                 "--engine slurm: this command has no results folder; name one that all nodes share by "
                 "engines.slurm.folder of course.yaml or of the site's file"
             )
-        session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm", options.folder)
+        session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm", _folder(options))
         cancel = False
         try:
             yield session
@@ -57,4 +58,18 @@ class SlurmEngine(Engine):
 
         require_commands()
         options = settings.options or SlurmOptions()
-        return probe(SlurmScheduler(options), settings, "Slurm", options.folder)
+        return probe(SlurmScheduler(options), settings, "Slurm", _folder(options))
+
+
+def _folder(options: SlurmOptions) -> str:
+    """Return the folder of orders, with `~` as the user's home; empty for none.
+
+    Raises:
+        UsageError: it depends on where the command was started.
+    """
+    folder = Path(options.folder).expanduser() if options.folder else None
+    if folder and not folder.is_absolute():
+        raise UsageError(
+            f"engines.slurm.folder: {options.folder} is not absolute; give the path that all machines see"
+        )
+    return str(folder or "")

@@ -117,7 +117,7 @@ class SlurmScheduler:
         if partition not in self._nodes:
             chosen = [f"--partition={partition}"] if partition else []
             output = run_slurm("sinfo", "--noheader", "--format=%D|%c|%G|%l|%P", *chosen)
-            rows = [line.split("|") for line in output.splitlines() if line.count("|") == 4]
+            rows = [line.split("|") for line in output.splitlines() if re.match(r"\d+\|\d+\+?\|", line)]
             self._nodes[partition] = tuple(
                 _Nodes(
                     count=int(count),
@@ -125,13 +125,18 @@ class SlurmScheduler:
                     gpus=_gpus_in(gres),
                     limit_s=_limit_s(limit),
                 )
-                for count, cores, gres, limit, name in rows
+                for count, cores, gres, limit, name, *_ in rows
                 if partition or name.strip().endswith("*")
             )
         return self._nodes[partition]
 
     def submit(self, batch: Batch, root: Path, folder: Path) -> None:
         """Queue a batch as an array of its name."""
+        if "\\" in str(folder):
+            raise SchedulerRefusedError(
+                f"{folder}: has a backslash, behind which Slurm replaces nothing in the names of outputs; "
+                "name another folder"
+            )
         file = folder / "script.sh"
         numbers = ('"$SLURM_ARRAY_TASK_ID"', '"$SLURM_ARRAY_JOB_ID"', '"${SLURM_RESTART_COUNT:-0}"')
         arguments = (shlex.quote(str(root)), batch.name, *numbers)
@@ -150,7 +155,8 @@ class SlurmScheduler:
         yield f"--array=0-{len(batch.packs) - 1}{limit}"
         yield f"--time={math.ceil(batch.time_s / 60)}"
         yield f"--cpus-per-task={batch.cores}"
-        yield from ("--open-mode=append", f"--output={folder}/log-%a", f"--chdir={folder}")
+        literal = str(folder).replace("%", "%%")  # in the name of an output Slurm replaces %j and the like
+        yield from ("--open-mode=append", f"--output={literal}/log-%a", f"--chdir={folder}")
         if wants.exclusive:
             yield "--hint=nomultithread"  # a neighbour on the other thread of a core would be timed, too
         if isinstance(task, GpuTask):
