@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.echo import AS_JSON, echo, tell_problems
+from grader.engines import LOCAL
 from grader.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from grader.model.roster import Roster
     from grader.plugins import Plugins
 
-ENGINE = click.option(
-    "--engine", default="local", show_default=True, metavar="NAME", help="Where workers run."
-)
+ENGINE = click.option("--engine", default=LOCAL, show_default=True, metavar="NAME", help="Where workers run.")
 """The option of every command that observes."""
 
 

@@ -19,6 +19,7 @@ from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.outcome import RunSummary
 from grader.cli.submissions import find_submissions, timed
+from grader.engines import LOCAL
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
 
@@ -96,9 +97,13 @@ def command(
     """
     require_linux()
     engine, detach = options.pop("engine"), options.pop("detach")
-    course, plugins = open_course(context)
-    remark_extensions(course)
     with ExitStack() as resources:
+        if engine == LOCAL:
+            from grader.engines.process import spare_worker
+
+            resources.enter_context(spare_worker())
+        course, plugins = open_course(context)
+        remark_extensions(course)
         run_input = find_submissions(archives, options["out"], course, resources)
         if options["student"] and len(run_input.uploads) > 1:
             raise UsageError(

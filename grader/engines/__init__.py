@@ -1,1 +1,4 @@
 """Ways to get workers run."""
+
+LOCAL = "local"
+"""The engine that is used where none is named."""

@@ -24,7 +24,7 @@ from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
 from grader.engines.job_file import remove_job, write_job
-from grader.engines.process import WorkerProcess
+from grader.engines.process import WorkerProcess, started_worker
 from grader.errors import NotObservedError
 from grader.machine.cores import Cores
 from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
@@ -88,8 +88,10 @@ class _Session:
 
     def start_workers(self) -> None:
         """Start the workers for the first orders."""
-        for _ in range(self.settings.at_once):
-            self._new_worker(frozenset(self._cores.allowed))
+        cores = frozenset(self._cores.allowed)
+        self._workers += [
+            _Worker(process=started_worker(), cores=cores) for _ in range(self.settings.at_once)
+        ]
 
     def wants(self) -> bool:
         """Whether so few shared orders wait that a worker could soon have none."""

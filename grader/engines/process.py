@@ -7,8 +7,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.machine import orphans
@@ -18,6 +18,28 @@ ORPHANS_WITHIN_S = 20.0
 _READ_BYTES = 1 << 16
 _LOCKS = 16
 """More descriptors than a lease has."""
+_spares: list[WorkerProcess] = []
+"""Workers that were started before there is a session."""
+
+
+@contextmanager
+def spare_worker() -> Iterator[None]:
+    """Start a worker ahead, which imports while the course and its plugins are read.
+
+    The first session of the engine `local` takes it; if none does, it is ended. It may use the cores that
+    this process may use now.
+    """
+    _spares.append(WorkerProcess())
+    try:
+        yield
+    finally:
+        while _spares:
+            _spares.pop().stop()
+
+
+def started_worker() -> WorkerProcess:
+    """Return the spare worker, or a new one if there is none."""
+    return _spares.pop() if _spares else WorkerProcess()
 
 
 class WorkerProcess:

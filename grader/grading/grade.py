@@ -4,6 +4,10 @@
 
 Observing happens in other processes: an engine runs workers, which start the student's program in a sandbox.
 What comes back is evidence, and everything after it is arithmetic. One submission is a class of one.
+
+`Grading.grade` is the loop. `_begin` opens and plans a submission as soon as the engine wants another order,
+`_advance` sends orders for the parts whose turn it is, `_handle` takes records and ends of orders from the
+engine, and `_finish` scores and reports. `attempts.py` chooses what is graded, `sessions.py` opens engines.
 """
 
 from __future__ import annotations

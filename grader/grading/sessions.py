@@ -23,13 +23,11 @@ from grader.contracts.engine import (
     Session,
     Waits,
 )
+from grader.engines import LOCAL
 from grader.errors import GraderError, UsageError
 from grader.grading.results import passing
 from grader.plugins import Plugins
 from grader.text import one_line
-
-LOCAL = "local"
-"""The engine that is used where none is named."""
 
 
 @contextmanager

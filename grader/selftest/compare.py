@@ -16,11 +16,12 @@ from grader.config.problem import show_path
 from grader.contracts.check import CheckKind
 from grader.contracts.engine import Session
 from grader.cuda.gpus import gpus
+from grader.engines import LOCAL
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.grading.grade import Grading
 from grader.grading.results import is_used
 from grader.grading.score import EXIT_CODES, Graded
-from grader.grading.sessions import LOCAL, open_session
+from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric

@@ -159,7 +159,7 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
             "inputs.py:1: numbers: ModuleNotFoundError",
         ),
         ("inputs.py", "def numbers(rng):\n    raise SystemExit(0)\n", "inputs.py:2: numbers: SystemExit"),
-        ("inputs.py", "def numbers(rng): return []\n", "inputs.py: numbers: gives no cases"),
+        ("inputs.py", "def numbers(rng): return []\n", "inputs.py:1: numbers: gives no case"),
         (
             "expected.py",
             "def double(x):\n    return helper(x)\ndef helper(x):\n    return {}[x]\nsquare = double\n",

@@ -5,6 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+from grader.contracts.engine import EngineSettings
+from grader.engines.local import LocalEngine
+from grader.engines.process import spare_worker
+from grader.errors import UsageError
+from grader.machine import orphans
+
 DEAF = """
 import pathlib, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -46,3 +54,29 @@ def test_a_worker_whose_host_is_gone_before_it_looks_leaves_the_job_to_the_next_
     )
     assert done.returncode == 1
     assert job.exists()
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    processes = []
+    begin = orphans.start
+
+    def start(*arguments, **options):
+        processes.append(begin(*arguments, **options))
+        return processes[-1]
+
+    monkeypatch.setattr(orphans, "start", start)
+    return processes
+
+
+def test_a_spare_worker_is_the_first_of_the_next_session(started):
+    with spare_worker(), LocalEngine().open(EngineSettings(at_once=2)):
+        assert len(started) == 2
+    assert all(process.returncode is not None for process in started)
+
+
+def test_a_spare_worker_that_no_session_has_taken_is_ended(started):
+    with pytest.raises(UsageError), spare_worker():
+        raise UsageError("there is no such course")
+    assert [process.returncode is not None for process in started] == [True]
