@@ -9,6 +9,7 @@ from grader.checks.answer_options import AnswerOptions
 from grader.checks.points_drawings import points_drawings
 from grader.matching.findings import Finding, MatchState
 from grader.matching.suggestion import Suggestion, suggest
+from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing, MarkedText, Paragraph, Pictures, ValueTable
 from grader.model.magnitude import number
 from grader.model.observation import Observation
@@ -54,6 +55,8 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
             yield Paragraph(text=f"The pictures of the answer stand with question {' and '.join(labels)}.")
         if doubt := doubt_about(options, observation):
             yield Paragraph(text=f"Not certain: {doubt}", for_staff=True)
+        if whole := str(facts.get("whole", "")):
+            yield from _whole(options, str(facts["file"]), whole)
         if options.model:
             yield MarkedText(title="Model answer", text=options.model)
         if suggestion.parts and text:
@@ -61,6 +64,15 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
     elif options.model:
         yield MarkedText(title="Model answer", text=options.model)
     yield from points_drawings(options.criteria, observation)
+
+
+def _whole(options: AnswerOptions, file: str, whole: str) -> Iterator[Drawing]:
+    """Yield the text of a document in which no answer could be told from another, with its first question."""
+    first = min(options.questions or (options.label,), key=order_of)
+    if options.label == first:
+        yield MarkedText(title=f"The whole text of {file}", text=whole, written=True)
+    else:
+        yield Paragraph(text=f"The whole text of {file} stands with question {first}.")
 
 
 def _place(facts: Any) -> str:

@@ -56,6 +56,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
         "pictures": list(_pictures(document, alike, answers_in(document, questions), label)),
         # of the whole document: told once, with its first question
         "hidden": list(_hidden(documents)) if first else [],
+        "whole": _whole(documents, questions),
         "elsewhere": "\n".join(_elsewhere(documents, questions))[:MOST_ELSEWHERE] if first else "",
     }
 
@@ -88,6 +89,14 @@ def _elsewhere(documents: Sequence[Document], questions: Mapping[str, str]) -> I
     for document in documents:
         answered = {block for answer in answers_in(document, questions).values() for block in answer.blocks}
         yield from (block.text for place, block in enumerate(document.blocks) if place not in answered)
+
+
+def _whole(documents: Sequence[Document], questions: Mapping[str, str]) -> str:
+    """Return all that the documents say where no answer could be told from another; empty otherwise."""
+    answers = [answer for document in documents for answer in answers_in(document, questions).values()]
+    if any(answer.text.strip() for answer in answers) or all(answer.certain for answer in answers):
+        return ""
+    return "\n".join(block.text for document in documents for block in document.blocks)[:LONGEST]
 
 
 def _twins(

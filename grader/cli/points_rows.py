@@ -108,6 +108,8 @@ class AnswerTexts:
             self.text = marked(text, suggestion.spans)
             if doubt := doubt_about(item.options, observation):
                 self.text = f"{self.text}\n(not certain: {doubt})".strip()
+            if whole := str(observation.facts.get("whole", "")):
+                self.text = f"{self.text}\n(the whole document:)\n{whole}".strip()
             if pictures := len(observation.facts["pictures"]):
                 self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
             # Where nothing was read, 0 is no suggestion that a person should accept with one word.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from grader.config.problem import suggestion
+from grader.config.problem import closest
 from grader.errors import UsageError
 
 _FORMULA = re.compile("[\\s\u200b-\u200f\u2060-\u206f\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n]")
 """Beginnings of cells that spreadsheets run as formulas, some also after invisible characters."""
 _TEXT = "'"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Beginnings of what Excel saves as Unicode text."""
 _DELIMITERS = ",;\t"
 
 
@@ -81,11 +84,14 @@ def write_table(rows: Iterable[PointsRow]) -> bytes:
 def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
     """Yield each row with the line at which it begins, without empty ones.
 
+    Columns of one's own are left out; one that is named almost like a column of the table is a mistake.
+
     Raises:
         UsageError: it is no table, or lacks a column; with every column that is wrong.
     """
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode(encoding)
     except UnicodeDecodeError:
         raise UsageError(f"{where}: is not UTF-8; save it as CSV UTF-8") from None
     first = text.partition("\n")[0]
@@ -97,7 +103,11 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
             raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
         line = reader.line_num + 1
         for cells in reader:
-            values = dict(zip(header, map(_plain, cells), strict=False))
+            values = {
+                name: value
+                for name, value in zip(header, map(_plain, cells), strict=False)
+                if name in COLUMNS or _PART.fullmatch(name)
+            }
             if any(values.values()):
                 yield line, _row(values)
             line = reader.line_num + 1
@@ -107,8 +117,10 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
 
 def _objections(header: list[str]) -> Iterator[str]:
     for name in header:
-        if name and name not in COLUMNS and not _PART.fullmatch(name):
-            yield f"unknown column {name!r}; {suggestion(name, COLUMNS)}"
+        if name in COLUMNS or _PART.fullmatch(name):
+            continue
+        if meant := closest(name, (*COLUMNS, "part 1")):
+            yield f"unknown column {name!r}; did you mean {meant}?"
     for name in NEEDED:
         if name not in header:
             yield f"there is no column {name!r}; export the table again"

@@ -94,6 +94,17 @@ def test_answers_without_numbers_wait():
     assert award.undecided
 
 
+def test_a_document_without_numbers_is_shown_whole_with_its_first_question():
+    made = document("The chip holds registers.", "There are (64, 3) GPUs.", "That is all.")
+    first, second = observe(made), observe(made, label=2)
+    whole = "The chip holds registers.\nThere are (64, 3) GPUs.\nThat is all."
+    assert first.facts["whole"] == second.facts["whole"] == whole
+    assert whole in [getattr(drawing, "text", "") for drawing in KIND.show(options(), first)]
+    told = [getattr(drawing, "text", "") for drawing in KIND.show(options(label=2), second)]
+    assert "The whole text of answers.md stands with question 1." in told
+    assert observe(document("1. (64, 3)")).facts["whole"] == ""
+
+
 def test_an_unreadable_file_waits_with_its_reason_and_is_never_zero():
     broken = Document(path="answers.pdf", problem="is encrypted; hand in one without a password")
     award = judge(observe(broken))

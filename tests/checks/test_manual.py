@@ -112,7 +112,7 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(evil):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_table_is_read_as_any_spreadsheet_saves_it(delimiter, encoding):
     lines = [
         "Student,Assignment,ITEM,Points,comment",
@@ -127,11 +127,18 @@ def test_a_table_is_read_as_any_spreadsheet_saves_it(delimiter, encoding):
     assert found == [(2, "ann", "7"), (4, "b", "8"), (6, "c", "1")]
 
 
+def test_columns_of_ones_own_are_left_out():
+    lines = ["to do;student;assignment;item;points;", "x;ann;hw1;style;7;y", "sum;;;;;", ";b;hw1;style;8;"]
+    found = [(line, row.student, row.points) for line, row in read_table("\n".join(lines).encode(), "p.csv")]
+    assert found == [(2, "ann", "7"), (4, "b", "8")]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "p.csv:1: there is no column 'student'"),
         (b"student,assignment,item,pionts", "p.csv:1: unknown column 'pionts'; did you mean"),
+        (b"student,assignment,item,points,part1", "p.csv:1: unknown column 'part1'; did you mean part 1"),
         (b"student,assignment,item,points,points", "p.csv:1: there are two columns 'points'"),
         (b"student,assignment,item,points\n\xff\xfe", "p.csv: is not UTF-8"),
         (b'student,assignment,item,points\n"a"b,c', "p.csv:2: is no CSV"),

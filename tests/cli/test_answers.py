@@ -185,6 +185,18 @@ def test_the_table_holds_what_a_person_needs_and_a_suggestion_is_accepted_by_a_w
     assert "0 new judgements" in homework.load(homework.export()).stderr
 
 
+def test_the_table_holds_the_whole_document_where_no_answer_is_told_from_another(homework):
+    homework.grade(
+        "Registers are on the chip.\n\nSo is shared memory.\n\nThe tensor has (64, 3, 128, 128).\n"
+    )
+    rows = homework.export()
+    for item in ("memories", "shape"):
+        answer = rows["ann", item]["answer"]
+        assert "nothing is numbered" in answer
+        assert answer.endswith("The tensor has (64, 3, 128, 128).")
+        assert rows["ann", item]["suggested"] == ""
+
+
 def test_points_of_parts_add_up_and_feedback_is_for_the_student(homework):
     homework.grade(RIGHT)
     rows = homework.export()
