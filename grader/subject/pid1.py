@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from . import linux
+from . import linux, scratch_folder
 from .check_processes import (
     CheckProcesses,
     DescendantProcesses,
@@ -83,7 +83,7 @@ def run(
             mount_private_view(order["workspace"], order["limits"]["file_mb"])
         else:
             step = "make a folder for temporary files"
-            scratch = _scratch(order["uid"])
+            scratch = scratch_folder.make(order["uid"])
             # no PDEATHSIG: we end after all our descendants, as soon as the worker's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
@@ -110,30 +110,12 @@ def run(
         _supervise(control, pid, processes, stopper, watch, warmup, most)
     except BaseException as error:  # no process above handles it: report what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
-    _remove(scratch)
+    if scratch:
+        scratch_folder.remove(scratch)
     os._exit(0)
 
 
 _DISKS = ("/tmp", "/dev/shm")  # noqa: S108 - mounted anew for each check
-
-
-def _scratch(uid: int | None) -> str:
-    """Make a folder for temporary files, in place of a `/tmp` of its own; the program finds it by TMPDIR."""
-    import tempfile
-
-    folder = os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="grader-")
-    tempfile.tempdir = folder
-    if uid is not None:
-        os.chown(folder, uid, uid)
-    return folder
-
-
-def _remove(scratch: str) -> None:
-    if scratch:
-        import shutil
-
-        with suppress(RecursionError):  # folders in folders in folders
-            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def mount_private_view(workspace: str, file_mb: int) -> None:

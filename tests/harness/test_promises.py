@@ -337,14 +337,20 @@ def test_nothing_that_one_check_left_is_found_by_the_next(any_classroom):
         assert subject.call("find", case()).value == []
 
 
-def test_temporary_files_are_gone_with_their_check_in_every_layer(any_classroom):
+@pytest.mark.parametrize("way", ["a_file", "closed_folders"])
+def test_temporary_files_are_gone_with_their_check_in_every_layer(any_classroom, way):
     code = """
-        import tempfile
-        def leave():
+        import os, tempfile
+        def a_file():
             with tempfile.NamedTemporaryFile(delete=False) as file: return file.name
+        def closed_folders():
+            folder = tempfile.mkdtemp()
+            os.makedirs(f"{folder}/a/b/c")
+            for path in (f"{folder}/a/b", f"{folder}/a", folder): os.chmod(path, 0)
+            return folder
     """
     with any_classroom.submit(code) as subject:
-        left = subject.call("leave", case())
+        left = subject.call(way, case())
         assert left.outcome is Outcome.OBSERVED, left.note
     assert not Path(left.value).exists()
 
