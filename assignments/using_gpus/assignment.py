@@ -43,6 +43,7 @@ def grader_assignments():
 def grader_checks():
     return [
         DeferredKind("matches_on_cpu", f"{__package__}.matches_on_cpu:MatchesOnCpu"),
+        DeferredKind("threads_used", f"{__package__}.threads_used:ThreadsUsed"),
         DeferredKind("minibatch_times", f"{__package__}.minibatch_times:MinibatchTimes"),
         DeferredKind("holds_kernels", f"{__package__}.holds_kernels:HoldsKernels"),
     ]

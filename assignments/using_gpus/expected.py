@@ -134,4 +134,8 @@ def on_played_clock(clock, device, threads):
 
 
 def threads_of(clock, device, threads):
-    return {"meanwhile": [threads], "afterwards": "as before"}
+    return {
+        "meanwhile": [threads],
+        "afterwards": "as before",
+        "the threads": clock.threads_seen(threads),
+    }

@@ -146,7 +146,7 @@ def small_mini_batch(rng):
 def _clock(rng, make=0.0, first=1.0):
     """A clock for a mini-batch, and what comes before: `make` and `first` are multiples of it."""
     each = float(rng.uniform(0.05, 2.0))
-    return PlayedClock(make=make * each, first=first * each, each=each)
+    return PlayedClock(make=make * each, first=first * each, each=each, seed=int(rng.integers(2**31)))
 
 
 def plain_times(rng):

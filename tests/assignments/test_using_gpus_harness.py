@@ -23,6 +23,7 @@ NEAR = Tolerances(float64=Tolerance(rtol=0.03, atol=1e-9))
 
 expected = course_module(FOLDER / "expected.py")
 inputs = course_module(FOLDER / "inputs.py")
+clock = course_module(FOLDER / "clock.py")
 
 PROGRAM = """
 import json, os, runpy, signal, sys
@@ -37,15 +38,21 @@ def work(source, driver, calls):
         sys.path[:0] = [sys.argv[1], folder]
         sys.dont_write_bytecode = True
         driver = __import__(driver)
-        return [getattr(driver, function)(*map(argument, args)) for function, args in calls]
+        seeds = range(1, 25)
+        sums = {seed: row for seed, row in zip(seeds, driver.sums(seeds, 4)) if len(set(row)) == 4}
+        return [answer(driver, function, [argument(one, sums) for one in args]) for function, args in calls]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     finally:
         os.unlink(f"{folder}/timing.py")
         os.rmdir(folder)
 
-def argument(plain):
-    return PlayedClock(**plain) if isinstance(plain, dict) else plain
+def argument(plain, sums):
+    return PlayedClock(**plain, sums=sums) if isinstance(plain, dict) else plain
+
+def answer(driver, function, args):
+    value = getattr(driver, function)(*args)
+    return [value, args[0].threads_seen(args[-1]) if function == "threads_of" else ""]
 
 for line in sys.stdin:
     if (pid := os.fork()) == 0:
@@ -103,7 +110,8 @@ def missed(answers, source):
     seen = answers(source, "harness", [(function, args) for _, function, args in asked])
     assert isinstance(seen, list), seen
     notes = {}
-    for (item, function, args), value in zip(asked, seen, strict=True):
+    for (item, function, args), (value, by_sums) in zip(asked, seen, strict=True):
+        args[0].threads_seen = lambda threads, by_sums=by_sums: by_sums
         if note := compare(value, getattr(expected, function)(*args), NEAR).note:
             notes.setdefault(item, note)
     return notes
@@ -178,18 +186,133 @@ def test_what_measures_something_else_is_told_so(answers, measured, note):
     assert note in told["each"]
 
 
+ASKING = """
+import sys, torch
+import played_clock
+
+def seconds_per_batch(make, step, batch, device, threads):
+    clock = played_clock.clock
+    begun = clock.did("read")
+    {}
+    return (clock.did("read") - begun) / 3
+"""
+ASKED = {
+    "nothing": "for _ in range(3): clock.did('train')",
+    "weights as they were": (
+        "number, weights = clock.did('make')\n"
+        "    for _ in range(3): clock.did('train', number, clock.did('rate')[0], weights)"
+    ),
+    "weights that are a little different": (
+        "number, weights = clock.did('make')\n    for _ in range(3):\n"
+        "        weights = [[w + 0.01 for w in row] for row in weights]\n"
+        "        clock.did('train', number, clock.did('rate')[0], weights)"
+    ),
+    "weights that are not a number": (
+        "number, weights = clock.did('make')\n    nan = [[float('nan')] * 4] * 5\n"
+        "    for _ in range(3): clock.did('train', number, clock.did('rate')[0], nan)"
+    ),
+    "so many weights that one fits": (
+        "number, weights = clock.did('make')\n"
+        "    for _ in range(3): clock.did('train', number, clock.did('rate')[0], [weights] * 9)"
+    ),
+    "a rate that was not drawn": (
+        "number, weights = clock.did('make')\n    for _ in range(3): clock.did('train', number, 0, weights)"
+    ),
+    "no rate at all": (
+        "number, weights = clock.did('make')\n    for _ in range(3): clock.did('give', number, None, weights)"
+    ),
+    "a step that was taken, again and again": (
+        "did, sent = clock.did, []\n    clock.did = lambda *a: (sent.append(a), did(*a))[1]\n"
+        "    step(make(), *batch)\n    clock.did = did\n    begun = did('read')\n"
+        "    for _ in range(3): did(*[a for a in sent if a[0] == 'train'][0])"
+    ),
+    "its weights with another rate": (
+        "did, sent = clock.did, []\n    clock.did = lambda *a: (sent.append(a), did(*a))[1]\n"
+        "    step(make(), *batch)\n    clock.did = did\n    begun = did('read')\n"
+        "    (_, number, _, weights), = [a for a in sent if a[0] == 'train']\n"
+        "    for _ in range(3): did('train', number, did('rate')[0], weights)"
+    ),
+    "its weights as another network's": (
+        "did, sent = clock.did, []\n    clock.did = lambda *a: (sent.append(a), did(*a))[1]\n"
+        "    step(make(), *batch)\n    clock.did = did\n    make()\n    begun = did('read')\n"
+        "    (_, _, _, weights), = [a for a in sent if a[0] == 'train']\n"
+        "    for _ in range(3): did('train', 1, did('rate')[0], weights)"
+    ),
+    "a moment in the future": "clock.did('wait_until', 2.0)",
+    "to begin anew": "clock.did('begin')",
+    "a step of no network": "step.__globals__['networks'].step = lambda *a: torch.tensor(0.5)\n"
+    "    for _ in range(3): step(make(), *batch)",
+}
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_a_clock_that_is_asked_without_training_does_not_go_on(answers, asked):
+    seen = answers(
+        ASKING.format(asked),
+        "harness",
+        [("on_played_clock", case.args) for case in inputs.slow_at_first(np.random.default_rng(3))],
+    )
+    if isinstance(seen, list):
+        ((value, _),) = seen
+        (case,) = inputs.slow_at_first(np.random.default_rng(3))
+        assert compare(value, expected.on_played_clock(*case.args), NEAR).note
+
+
+FORGED = {
+    "the driver's list": (
+        "cells = {name: c.cell_contents for name, c in zip(step.__code__.co_freevars, step.__closure__)}\n"
+        "    step(make(), *batch)\n    cells['seen'][:] = [threads]"
+    ),
+    "a function of torch's": "torch.get_num_threads = lambda: threads\n    step(make(), *batch)",
+    "numbers of threads where nothing is computed": (
+        "set_threads = torch.set_num_threads\n    network = make()\n"
+        "    torch.get_num_threads = lambda: threads\n    set_threads(1)\n    step(network, *batch)"
+    ),
+    "sums that were not computed": (
+        "torch.get_num_threads = lambda: threads\n    sums = step.__globals__['_sum']\n"
+        "    step.__globals__['_sum'] = lambda seed: 1.5\n    step(make(), *batch)"
+    ),
+    "no steps": (
+        "cells = {name: c.cell_contents for name, c in zip(step.__code__.co_freevars, step.__closure__)}\n"
+        "    cells['seen'][:] = [threads]\n    torch.set_num_threads(threads)\n"
+        "    step.__globals__['_add']('meanwhile')\n    torch.set_num_threads(1)"
+    ),
+    "threads that stay": (
+        "torch.set_num_threads(threads)\n    step(make(), *batch)\n    torch.get_num_threads = lambda: 1"
+    ),
+}
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
+def test_what_a_program_says_of_its_threads_is_not_believed(answers, forged):
+    (case, _) = inputs.numbers_of_threads(np.random.default_rng(3))
+    source = f"import torch\ndef seconds_per_batch(make, step, batch, device, threads):\n    {forged}\n"
+    seen = answers(f"{source}    return 1.0\n", "harness", [("threads_of", case.args)])
+    assert isinstance(seen, list), seen
+    ((_, by_sums),) = seen
+    assert by_sums != clock.AS_SAID
+
+
+def test_a_copy_of_a_network_may_be_trained_first(answers):
+    copied = "import copy\n        step(copy.deepcopy(network), x, y)\n"
+    measured = f"{copied}        t = time.time(); step(network, x, y); return time.time() - t"
+    assert missed(answers, HARNESS.format(measured)) == {}
+
+
 def test_a_real_network_of_each_kind_learns_and_its_mini_batches_are_counted(answers):
     calls = [("ask", (case.args[0], "reduced", 2, "cpu", 1)) for case in inputs.reduced_networks(None)]
     source = HARNESS.format("t = time.time(); step(network, x, y); return time.time() - t")
     seen = answers(source, "harness", calls)
     assert isinstance(seen, list), seen
-    assert [one["steps"] for one in seen] == [2, 2, 2, 2]
-    assert all(0 < one["seconds"] < 60 for one in seen)
+    assert [one["steps"] for one, _ in seen] == [2, 2, 2, 2]
+    assert all(0 < one["seconds"] < 60 for one, _ in seen)
 
 
 def test_our_own_clock_runs_around_the_same_step(answers):
     calls = [("prepare", ("LSTM", "reduced", 2, "cpu", 1)), ("run", (3,)), ("run", (3,))]
-    _, first, second = answers("", "harness", calls)
+    _, (first, _), (second, _) = answers("", "harness", calls)
     assert second < first  # it has learnt the only mini-batch that it sees
 
 

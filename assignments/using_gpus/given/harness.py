@@ -9,6 +9,8 @@ from played_clock import clock, played
 
 import timing as submission  # isort: skip  (its clocks are those that `played_clock` has put there)
 
+ADDENDS = 300_000
+
 _prepared = {}
 
 
@@ -22,7 +24,7 @@ def on_played_clock(outside, device, threads):
     """
     make, step, _ = _played()
     with played(outside):
-        seconds = submission.seconds_per_batch(make, step, _small_batch(), device, threads)
+        seconds = submission.seconds_per_batch(make, step, _drawn_batch(), device, threads)
         reads = clock.reads
     return {
         "seconds": _plain(seconds),
@@ -35,40 +37,84 @@ def threads_of(outside, device, threads):
 
     Returns:
         `meanwhile`: the different numbers of threads, in order; `afterwards`: `as before`, or what it is.
+        Whether that is so the clock outside knows, by sums.
     """
     before = torch.get_num_threads()
-    make, step, seen = _played()
+    make, step, seen = _played(adds=True)
     try:
         with played(outside):
-            submission.seconds_per_batch(make, step, _small_batch(), device, threads)
+            _add("before")
+            submission.seconds_per_batch(make, step, _drawn_batch(), device, threads)
+            _add("afterwards")
         after = torch.get_num_threads()
     finally:
         torch.set_num_threads(before)
     return {
         "meanwhile": sorted(set(seen)),
         "afterwards": "as before" if after == before else f"{after}, and {before} before",
+        "the threads": "as its sums show",
     }
 
 
-def _played():
-    """A network that takes its time by the played clock, its step, and a list of threads, one a step."""
+def sums(seeds, most):
+    """What the numbers of each seed add up to on 1 to `most` threads."""
+    before = torch.get_num_threads()
+    try:
+        return [[_sum(seed, threads) for threads in range(1, most + 1)] for seed in seeds]
+    finally:
+        torch.set_num_threads(before)
+
+
+def _sum(seed, threads=None):
+    """Add numbers up in float32: in as many parts as there are threads, so that roundings tell how many."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return (100 * torch.randn(ADDENDS, generator=torch.Generator().manual_seed(seed))).sum().item()
+
+
+def _add(when):
+    clock.did("added", when, _sum(clock.did("addends")))
+
+
+def _played(*, adds=False):
+    """A network that takes its time by the played clock, its step, and a list of threads, one a step.
+
+    The clock outside draws its weights and the rate of each step, and computes the step again.
+    """
     seen = []
 
     def make():
-        clock.did("make")
-        return torch.nn.Linear(3, networks.CLASSES)
+        number, weights = clock.did("make")
+        weights = torch.tensor(weights)
+        network = torch.nn.Linear(weights.shape[1] - 1, weights.shape[0])
+        with torch.no_grad():
+            network.weight.copy_(weights[:, :-1])
+            network.bias.copy_(weights[:, -1])
+        network.number = number
+        return network
 
     def step(network, x, y):
-        loss = networks.step(network, x, y)
-        clock.did("give" if loss.is_cuda else "train")
+        rate_number, rate = clock.did("rate")
+        loss = networks.step(network, x, y, rate)
+        layer = next(module for module in network.modules() if hasattr(module, "number"))
+        clock.did("give" if loss.is_cuda else "train", layer.number, rate_number, _weights(layer))
         seen.append(torch.get_num_threads())
+        if adds:
+            _add("meanwhile")
         return loss
 
     return make, step, seen
 
 
-def _small_batch():
-    return torch.randn(4, 3), torch.randint(networks.CLASSES, (4,))
+def _weights(layer):
+    """Weights row by row, the bias behind each; that they are copied to the host is no doing of a harness."""
+    with clock.unseen(), torch.no_grad():
+        return torch.cat([layer.weight, layer.bias[:, None]], dim=1).float().cpu().tolist()
+
+
+def _drawn_batch():
+    x, y = clock.did("batch")
+    return torch.tensor(x), torch.tensor(y)
 
 
 def ask(name, size, samples, device, threads):
