@@ -38,7 +38,11 @@ _SAYS_ONLY_THE_TIME = re.compile(
 )
 """What stands between a name and its time: `max_cpu takes only`, and not "the kernel of max_gpu takes"."""
 _IS_A_FUNCTION = re.compile(r"\s+(?:version|implementation|function|variante?|method)\b", re.IGNORECASE)
-_ENTRY_ENDS = re.compile(rf"[|\t]|\n(?![(a-z])|{_SENTENCE_ENDS.pattern}|(?i:{RATIO.pattern})")
+_ENTRY_ENDS = re.compile(
+    r"[|\t]|[,\s]\s*\w+_\w+\s*[:=]|\n(?!\(|(?:for|and|in|of|per|plus|with|für|und|mit|pour|et|por|y)\b)"
+    rf"|{_SENTENCE_ENDS.pattern}|(?i:{RATIO.pattern})"
+)
+"""Where what a text says of one name ends; a line that goes on with a bracket or such a word is its own."""
 _PER_LOOP = re.compile(r"[^\n]{0,20}\bper (?:loop|call|run|iteration)\b")
 """As timeit prints it; the runs that it names behind that are those of a mean."""
 _DIVIDED = re.compile(r"[\s)]*[/\u00f7][\s(]*")
