@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_ROWS, LONGEST_NAME = 30, 120
 """Rows of a table, and characters of a name, that are printed; the page and JSON have all."""
 STDERR = 2
+UNRECORDED = " Processes that it started are not recorded: grader profile -- python {}"
 
 
 @click.command("profile", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -76,7 +77,9 @@ def lines_of(profile: Profile) -> Iterator[str]:
         yield f"It may not be complete: {profile.problem}"
     tables = tables_of(profile)
     if not profile.kernels:
-        yield "It ran no kernel on any GPU."
+        yield "It ran no kernel on any GPU." + (
+            "" if profile.children else UNRECORDED.format(profile.program)
+        )
     for table in tables:
         yield ""
         yield from _table(table)

@@ -57,7 +57,8 @@ def _script(command: Sequence[str], out: Path, stdout: int | None) -> tuple[Prof
     status = _run(line, stdout, dict(os.environ))
     if not out.is_file():
         raise NotObservedError(f"{script}: ended without a profile (status {status}); it must end by itself")
-    return read_profile(json.loads(out.read_text(encoding="utf-8")), command), status
+    measured = read_profile(json.loads(out.read_text(encoding="utf-8")), command)
+    return replace(measured, children=False), status
 
 
 def _program(command: Sequence[str], out: Path, stdout: int | None) -> tuple[Profile, int]:

@@ -60,6 +60,7 @@ _COLUMN = re.compile(
     r"name|kernel|\bapi\b|\bcalls?\b|time|share|percent|%|cumm?ul|running|total", re.IGNORECASE
 )
 _TIME_UNIT = re.compile(r"\b(?:[mnu\u00b5\u03bc]?s|sec\w*|milli\w*)\b", re.IGNORECASE)
+_SHARE_FIRST = re.compile(r"\W*(?:(?:time|share|part|gpu|cuda|total|of)\W+){0,3}\(?%", re.IGNORECASE)
 _PERCENTAGE = re.compile(r"%|percent|share|fraction|proportion", re.IGNORECASE)
 _RUNNING = re.compile(
     r"cumm?ul|running|sum\b|accum|kumul|laufend|summe|acumul|накоп|нараст|מצטבר|累|राशि|संचयी", re.IGNORECASE
@@ -116,6 +117,8 @@ class _Head:
     """All cells whose titles say that they hold percentages."""
     last: bool = False
     """Whether the last of several percentages is that of the device, as torch.profiler prints it."""
+    first: bool = False
+    """Whether the first of columns that are joined by spaces has the share, as nsys prints it."""
     sums: bool = False
     """Whether a title says that a column holds running sums."""
 
@@ -229,7 +232,7 @@ class _Reader:
             numbers: list[Figure | None] = [_number(match["digits"]) for match in inside]
             if not inside:
                 first = _WHOLE.match(line.strip())
-                numbers = [_number(first["digits"])] if first and self.head.unsigned else []
+                numbers = [_number(first["digits"])] if first and self.head.first else []
             return line[before.end() :], numbers, bool(numbers)
         between = [line[a.end() : b.start()] for a, b in pairwise(percents)]
         if any(_IDENTIFIER.search(text) or len(text.split()) > MOST_WORDS for text in between):
@@ -309,6 +312,7 @@ def _head(line: str) -> _Head | None:
         return None
     return _Head(
         unsigned="%" in line,
+        first=_SHARE_FIRST.match(line) is not None,
         last=_DEVICE_SHARE.search(line) is not None,
         sums=_RUNNING.search(line) is not None,
     )

@@ -38,6 +38,8 @@ class Profile:
     """Calls by the program and its libraries; what the runtime asks of the driver is part of its call."""
     problem: str = ""
     """Why it may not be complete, as a sentence; empty if it is."""
+    children: bool = True
+    """Whether processes that it started are recorded too, as those of a program are, and of a script not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,3 +181,37 @@ def test_an_invented_ratio_loses_its_points_alone_or_waits(form, tmp_path):
     assert verdict.undecided or "its times of max_cpu and max_gpu give " in verdict.reason
     verdict = award(text.format(cpu=scaled(cpu, 3), numba=scaled(numba, 30)), tmp_path)
     assert (verdict.fraction, verdict.undecided) == (0.0, outcome == WAITS), verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("cpu", "numba", "gpu"),
+    [
+        ("3,61,500 µs", "3,370 µs", "4,820 µs"),
+        ("361'500 µs", "3'370 µs", "4'820 µs"),
+        ("361\u202f500 µs", "3\u202f370 µs", "4\u202f820 µs"),
+        ("3.615*10**-1 s", "3.37*10**-3 s", "4.82*10**-3 s"),
+        ("٠٫٣٦١٥ s", "٠٫٠٠٣٣٧ s", "٠٫٠٠٤٨٢ s"),
+        ("०.३६१५ s", "०.००३३७ s", "०.००४८२ s"),
+    ],
+)
+def test_digits_of_other_countries_are_read_as_they_are_meant(cpu, numba, gpu, tmp_path):
+    times = f"max_cpu: {cpu}\nmax_numba: {numba}\nmax_gpu: {gpu}\n"
+    claims = "max_gpu is {} times as fast as max_cpu.\nmax_gpu is 0.70 times as fast as max_numba.\n"
+    assert award(times + claims.format(75), tmp_path).fraction == 1.0
+    lost = award(times + claims.format(225), tmp_path)
+    assert (lost.fraction, lost.undecided) == (0.5, False)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gpu"),
+    [
+        ("7.23 s (20 runs)", "4.82 ms"),
+        ("7.23 s for 20 calls", "4.82 ms per call"),
+        ("7,23 s (20 Läufe)", "4,82 ms"),
+        ("361.5 ms", "0.012 ms for the kernel and 4.81 ms for the copies"),
+        ("361.5 ms", "0.012 ms (kernel) + 4.81 ms (copies)"),
+    ],
+)
+def test_a_time_of_a_part_or_of_several_runs_costs_nothing_without_a_person(cpu, gpu, tmp_path):
+    text = f"max_cpu: {cpu}\nmax_numba: 3.37 ms\nmax_gpu: {gpu}\nmax_cpu / max_gpu = 75.0\n"
+    assert award(text, tmp_path).undecided

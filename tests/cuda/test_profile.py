@@ -204,3 +204,11 @@ def test_json_alone_is_on_standard_output_and_a_page_is_written(script, tmp_path
     assert "New Inference" in ended.stderr
     assert [table["title"] for table in measured["tables"]][-1] == "API calls of the host"
     assert "void at::native::add&lt;float&gt;(float)" in page.read_text()
+
+
+def test_a_script_that_leaves_the_work_to_other_processes_is_told_how_to_record_them():
+    from grader.cli.profile import lines_of
+
+    alone, whole = (Profile(program="mp.py --n 2", wall_s=1.0, children=each) for each in (False, True))
+    assert list(lines_of(alone))[1].endswith("grader profile -- python mp.py --n 2")
+    assert list(lines_of(whole))[1] == "It ran no kernel on any GPU."

@@ -279,3 +279,9 @@ def test_of_several_columns_those_that_agree_are_shares_and_sums(text):
     (only,) = profile_lists(text)
     assert [(row.share, row.running) for row in only.rows] == [(60.0, 60.0), (35.0, 95.0)]
     assert not only.unsure
+
+
+def test_the_number_of_a_line_is_no_share_where_another_column_has_it():
+    head = "# Kernel Calls Total (ms) Time (%) Cumulative (%)"
+    lists = profile_lists(f"{head}\n1 a_gemm 40 8.44 60.0 60.0\n2 b_relu 80 4.48 35.0 95.0")
+    assert not any(one.rows for one in lists)

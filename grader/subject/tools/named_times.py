@@ -38,6 +38,13 @@ _SAYS_ONLY_THE_TIME = re.compile(
 )
 """What stands between a name and its time: `max_cpu takes only`, and not "the kernel of max_gpu takes"."""
 _IS_A_FUNCTION = re.compile(r"\s+(?:version|implementation|function|variante?|method)\b", re.IGNORECASE)
+_ENTRY_ENDS = re.compile(
+    r"[|\t]|[,\s]\s*\w+_\w+\s*[:=]|\n(?!\(|(?:for|and|in|of|per|plus|with|für|und|mit|pour|et|por|y)\b)"
+    rf"|{_SENTENCE_ENDS.pattern}|(?i:{RATIO.pattern})"
+)
+"""Where what a text says of one name ends; a line that goes on with a bracket or such a word is its own."""
+_PER_LOOP = re.compile(r"[^\n]{0,20}\bper (?:loop|call|run|iteration)\b")
+"""As timeit prints it; the runs that it names behind that are those of a mean."""
 _DIVIDED = re.compile(r"[\s)]*[/\u00f7][\s(]*")
 _EQUALS = re.compile(r"[\s)]*[=\u2248:]\s*")
 _FROM_TO = re.compile(r"\b(?:from|von|de)\W+$", re.IGNORECASE)
@@ -142,7 +149,21 @@ def _time_alone(
     behind = _behind(text, name, near)
     if not behind or _SENTENCE_ENDS.search(text, name.end, behind[0].start + 1):
         behind = _before(text, name, every) or behind
-    yield from ((name, number, _certain(text, name, number)) for number in behind)
+    for number in behind:
+        certain = _certain(text, name, number) and not _one_of_several(text, number, near)
+        yield name, number, certain
+
+
+def _one_of_several(text: str, number: Number, near: Sequence[Number]) -> bool:
+    """Tell whether a time may be that of a part, or of several runs: another one or a count stands beside it.
+
+    As in `4.81 ms for the copies and 0.012 ms for the kernel`, or `7.23 s (20 runs)`.
+    """
+    rest = _ENTRY_ENDS.split(text[number.end : number.end + BEFORE])[0]
+    if _PER_LOOP.match(rest):
+        return False
+    beside = (n for n in near if number.end <= n.start < number.end + len(rest))
+    return any(n.timed or (n.whole and n.value != 1 and not (n.multiple or n.percent)) for n in beside)
 
 
 def _certain(text: str, name: Mention, number: Number) -> bool:

@@ -28,6 +28,10 @@ _WORD = re.compile(
 _WRITTEN = (".docx", ".ipynb")
 _MARKDOWN = (".md", ".markdown")
 _PICTURE_IN_MARKDOWN = re.compile(r"!\[[^\]\n]*\]\(|<img\b", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<=\d)['\u2019\u00a0\u202f\u2009](?=\d{3}(?!\d))")
+"""What separates thousands, as in 361'500; a space between two columns is another one."""
+_ARABIC = {ord("\u066b"): ".", ord("\u066a"): "%"}
+"""The signs of Arabic for a decimal point and for percent."""
 _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
 
 
@@ -174,8 +178,11 @@ def _page(pattern: re.Pattern[str], texts: Sequence[str]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Write ligatures, wide digits and the like as plain letters; drop invisible characters."""
+    """Write ligatures, digits of any script and the like as ASCII has them; drop invisible characters."""
+    text = _THOUSANDS.sub("", text)
     plain = unicodedata.normalize("NFKC", text).replace("\u2212", "-").translate(_HIDDEN)
+    others = {digit for digit in plain if digit > "\x7f" and digit.isdecimal()}
+    plain = plain.translate({ord(d): str(unicodedata.decimal(d)) for d in others} | _ARABIC)
     return re.sub(r"[^\S\n]+", " ", plain)
 
 
