@@ -226,13 +226,15 @@ class Plugins:
             except _NoList as error:
                 raise CourseError(str(error)) from None
             except CourseError as error:
-                raise CourseError(f"plugin {plugin}: {hook}: {error}") from None
+                raise CourseError(f"{_hook_place(implementation)}: {error}") from None
             except (Exception, SystemExit) as error:
                 raise CourseError(f"{_place(implementation, error)}: {_problem(error)}") from None
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
-                    raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
+                    raise CourseError(
+                        f"{_hook_place(implementation)}: {other} already brings {name!r}; rename one"
+                    )
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
 
@@ -318,6 +320,13 @@ def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:
     return f"plugin {name}: {implementation.function.__name__}"
 
 
+def _hook_place(implementation: pluggy.HookImpl) -> str:
+    """Return file and line of a course's hook, or the plugin, and the hook's name."""
+    name, function = implementation.plugin_name, implementation.function
+    where = place_of(function) if name.startswith(f"{PACKAGE}.") else f"plugin {name}"
+    return f"{where}: {function.__name__}"
+
+
 def _problem(error: BaseException) -> str:
     """Describe an exception of a plugin; one of our own classes' about an argument names the nearest one."""
     if unknown := re.fullmatch(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error)):
@@ -355,11 +364,19 @@ def _fulfilling(answer: object, *contracts: type) -> type:
                 raise CourseError(f"{_name(answer)} lacks {', '.join(lacking)}")
             return answer
     names = " or ".join(_name(contract).replace("grader.contracts", "grader.api") for contract in contracts)
+    if isinstance(answer, contracts):
+        raise CourseError(f"gives an object of {_name(type(answer))}; give the class, without brackets")
     raise CourseError(f"{_name(answer)} is not derived from {names}")
 
 
 def _name(answer: object) -> str:
-    return f"{answer.__module__}.{answer.__qualname__}" if isinstance(answer, type) else repr(answer)
+    """Return the name of a class, in a course without its package; of another object its `repr`."""
+    if not isinstance(answer, type):
+        return repr(answer)
+    module = answer.__module__
+    if module.startswith(f"{PACKAGE}."):
+        module = module.removeprefix(f"{PACKAGE}.").partition(".")[2]
+    return f"{module}.{answer.__qualname__}" if module else answer.__qualname__
 
 
 def _installed() -> Iterable[tuple[str, Callable[[], object]]]:

@@ -39,7 +39,7 @@ def check(context: click.Context, as_json: bool) -> ExitCode:
     from grader.selftest.course import check_course
 
     course, plugins = open_course(context)
-    problems = tuple(check_course(course, plugins))
+    problems = tuple(dict.fromkeys(check_course(course, plugins)))
     if not problems and not as_json:
         echo(f"{course.title}: fine")
     return tell_problems(problems, as_json=as_json)

@@ -78,7 +78,7 @@ def _page(recorded: RecordedGrade, results: Path | None) -> tuple[Path | None, s
         same = False
     if same and page.is_file():
         return page, ""
-    return None, f"no comment yet: {page} is not of this grade"
+    return None, f"no comment yet: {page} is not of this grade; grader run writes it anew"
 
 
 def _criteria(recorded: RecordedGrade, criteria: Mapping[str, str], where: str) -> Mapping[str, Decimal]:

@@ -74,7 +74,8 @@ class RunSummary:
             names = ", ".join(one_line(student) for student in sorted(students))
             echo(
                 f"grader: {rubric}: has a late rule, which takes nothing off where no time of submission is "
-                f"known, as for {counted(len(students), 'student')}; name a list by --times: {names}",
+                f"known, as for {counted(len(students), 'student')}; name a list by --times that has "
+                f"them: {names}",
                 err=True,
             )
         if self._in_future:

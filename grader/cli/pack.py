@@ -35,17 +35,20 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, a
         UsageError: no submission matches.
         CourseError: there are none, their sources are wrong, or an archive cannot be written.
     """
-    from fnmatch import fnmatchcase
-
     from grader.config.problem import suggestion
-    from grader.packing.submissions import orphans, sources_in, stale
+    from grader.packing.sources import EXPECTED
+    from grader.packing.submissions import orphans, sources_in, stale, without_expectation
     from grader.selftest.cases import ARCHIVES, SOURCES
 
     archives, sources = course / ARCHIVES, sources_in(course / SOURCES)
+    lacking = [name for name in without_expectation(course / SOURCES) if _matches(name, patterns)]
+    if lacking and not check:
+        missing = f"has no {EXPECTED}; say there what it must earn"
+        raise CourseError(*(f"{SOURCES}/{name}: {missing}" for name in lacking))
     if not sources and not check:
         raise CourseError(f"{SOURCES}: has no submissions; make a folder there with expected.yaml and files/")
     names = [source.name for source in sources]
-    chosen = [s for s in sources if not patterns or any(fnmatchcase(s.name, pattern) for pattern in patterns)]
+    chosen = [source for source in sources if _matches(source.name, patterns)]
     if patterns and not chosen:
         name = " ".join(patterns)
         raise UsageError(f"{name}: there is no submission of that name; {suggestion(name, names)}")
@@ -70,3 +73,9 @@ def _write(path: Path, content: bytes) -> None:
         write_whole(path, content)
     except OSError as error:
         raise obstacle(path, error, kind=CourseError) from None
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)

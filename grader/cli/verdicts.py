@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import fsum
 from typing import Any, TextIO
 
 from grader.errors import ExitCode, worst
 from grader.model.magnitude import counted
+from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import LineState, out_of
 from grader.selftest.cases import SOURCES, SelfTestCase
@@ -38,7 +40,14 @@ def rows(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> Iterator[
     figure = REFUSED
     if case.rubric and verdict.points is not None:
         figure = out_of(verdict.points, case.rubric.points)
-    yield encodable(f"{sign} {case.name:{widths[0]}}  {figure:>{widths[1]}}  {case.about}", stream)
+    about = f"{case.about}{_open(verdict)}"
+    yield encodable(f"{sign} {case.name:{widths[0]}}  {figure:>{widths[1]}}  {about}", stream)
+
+
+def _open(verdict: Verdict) -> str:
+    """Return a remark on the points that are pending here, as expected; empty if there are none."""
+    points = fsum(line.possible for line in verdict.lines if line.standing is Standing.PROVISIONAL)
+    return f" ({counted(points, 'point')} open here)" if points else ""
 
 
 def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> Iterator[str]:
@@ -70,7 +79,7 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
         yield f"{name}: no submission is graded by this rubric"
     untested = gaps(verdicts)
     yield from (
-        f"{item}: no submission gets it wrong; can this check fail at all?"
+        f"{item}: no submission gets it wrong, crashed calls apart; can this check fail at all?"
         for item in untested.never_mistaken
     )
     yield from (f"{item}: no submission gets it right; can it be passed?" for item in untested.never_earned)

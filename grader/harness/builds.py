@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.contracts.build import Built
 from grader.contracts.call import Call
-from grader.errors import NotObservedError
+from grader.errors import CourseError, NotObservedError
 from grader.harness.built import read_built, take_answer
 from grader.harness.diagnoses import lacking, renames
 from grader.harness.process_pool import ProcessPool
@@ -65,6 +65,7 @@ class Builds:
 
         Raises:
             NotObservedError: this machine lacks a program, a library or a header that the course needs.
+            CourseError: make cannot read a Makefile of the course.
         """
         key = whose, architecture, simulated
         if key not in self._made:
@@ -91,7 +92,18 @@ class Builds:
                 built = again
         if built.outcome is Outcome.NOT_BUILT and (why := lacking(built.errors, architecture)):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+        if built.outcome is Outcome.NOT_BUILT and (mistake := self._of_makefile(built)):
+            raise CourseError(f"given/{mistake}; correct the file")
         return replace(built, architecture=architecture, simulated=simulated)
+
+    def _of_makefile(self, built: Built) -> str:
+        """Return make's complaint about a file of `given/` that it cannot read: nothing was compiled then."""
+        folder = self._children.servers.course_files
+        if folder is None or len(built.errors) != 1:
+            return ""
+        (error,) = built.errors
+        unreadable = error.line and error.message.endswith("Stop.") and (folder / error.file).is_file()
+        return str(error).removesuffix("Stop.").rstrip(" .") if unreadable else ""
 
     def _from_store(
         self, whose: str, command: list[str], chain: Toolchain, simulated: bool, compatibility: bool

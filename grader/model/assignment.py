@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 _UNITS = {"s": " of seconds", "mb": " of MiB", "kb": " of KiB", "processes": "", "cores": ""}
 """Units of limits by the last part of their names."""
+_BRACED = re.compile(r"(?<!\$)\{\w+\}")
+"""A word in braces, unless a shell reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,9 @@ class Build:
             _require_names(f"build: {name}", getattr(self, name))
         if not self.command or not self.products or not self.variable:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
+        for word in self.command:
+            if (typed := _BRACED.search(word)) and typed[0] != "{arch}":
+                raise ValueError(f"build: command: {word}: only {{arch}} is filled in; write that")
         for path in self.products:
             if path.startswith("/") or ".." in path.split("/"):
                 raise ValueError(f"build: products: {path}: must lie below the submission's top folder")
@@ -148,7 +154,7 @@ class Assignment:
 def _require_names(field: str, value: Any) -> None:
     if isinstance(value, str):
         raise ValueError(  # noqa: TRY004 - likewise
-            f"{field}: must be a tuple of texts, got the text {value!r}; write ({value!r},)"
+            f"{field}: must be a tuple of texts, got the text {value!r}; write {tuple(value.split())!r}"
         )
     if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{field}: must be a tuple of texts, got {value!r}")

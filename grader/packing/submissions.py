@@ -16,6 +16,12 @@ def sources_in(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(file.parent for file in folder.glob(f"*/{EXPECTED}")))
 
 
+def without_expectation(folder: Path) -> tuple[str, ...]:
+    """Return the names of folders that hold what a student hands in, and do not say what it must earn."""
+    sources = sources_in(folder)
+    return tuple(sorted(files.parent.name for files in folder.glob("*/files") if files.parent not in sources))
+
+
 def build(source: Path) -> tuple[str, bytes]:
     """Build the archive of one submission; return its file name and bytes.
 

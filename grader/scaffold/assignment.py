@@ -15,6 +15,8 @@ from grader.scaffold.layout import filled
 POINTS = 10
 TAKEN = frozenset({"np", "case"})
 """Names that the files themselves use."""
+_ENDINGS = frozenset({"py", "c", "cc", "cpp", "cu", "cuh", "h", "hpp"})
+"""Endings of files, which are given by mistake in place of a function."""
 SAMPLES: Mapping[str, tuple[str, str, int]] = {
     "right": ("submissions/right.py.template", "Right, element by element.", POINTS),
     "wrong": ("submissions/wrong.py.template", "Adds first and multiplies then.", 0),
@@ -46,6 +48,11 @@ def names(assignment: str, function: str | None = None) -> AssignmentNames:
     module, dot, called = (function or f"{assignment}.saxpy").partition(".")
     if not dot or not all(name.isidentifier() and name.isascii() for name in (module, called)):
         raise UsageError(f"--function {function}: must be module.function; such as vectors.saxpy")
+    if called in _ENDINGS:
+        raise UsageError(
+            f"--function {function}: names a file; give module.function such as {module}.saxpy, and for "
+            "C++ and CUDA C++ the driver that calls it, as docs/how-to/compile.md shows"
+        )
     for name in (module, called):
         if keyword.iskeyword(name) or name in TAKEN or name.startswith("_"):
             raise UsageError(f"--function {function}: nothing can be called {name} here; name another")

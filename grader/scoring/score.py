@@ -9,8 +9,9 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
+from grader.errors import CourseError
 from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
-from grader.model.score import Line, Scorecard, Standing
+from grader.model.score import Award, Line, Scorecard, Standing
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
 
@@ -293,12 +294,23 @@ def _overridden(
     )
 
 
+def _wrong_award(kind: CheckKind, needed: str, value: object) -> Exception:
+    """Return the error for what `award` may not return: its author's, or ours for a built-in kind."""
+    if type(kind).__module__.startswith("grader."):
+        return ValueError(f"check kind {kind.name}: award gave {value!r} in place of {needed}")
+    code = type(kind).award.__code__
+    where = f"{code.co_filename}:{code.co_firstlineno}"
+    return CourseError(f"{where}: award: must return {needed}, got {value!r}; correct the file")
+
+
 def _award(
     item: Item, observation: Observation, related: Mapping[str, Observation], kind: CheckKind
 ) -> _Verdict:
     award = kind.award(item.options, observation, related)
+    if not isinstance(award, Award):
+        raise _wrong_award(kind, "an Award", award)
     if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
-        raise ValueError(f"check kind {kind.name!r} awarded {award.fraction!r} of item {item.id!r}: not 0…1")
+        raise _wrong_award(kind, "a fraction from 0 to 1", award.fraction)
     if award.undecided:
         return _Verdict(
             reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags, again=award.again

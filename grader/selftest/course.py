@@ -150,7 +150,11 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterato
         except TypeError as error:
             yield f"{place}: {oracle}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
             return
-        result = answer(*deepcopy(case.args), **deepcopy(case.kwargs))
+        args, kwargs = deepcopy(case.args), deepcopy(case.kwargs)
+        result = answer(*args, **kwargs)
+        if not _same([args, kwargs], [case.args, case.kwargs]):
+            yield f"{place}: {oracle}: writes into case {case.name!r} of {family}; copy the argument first"
+            return
         if result is None:
             yield f"{place}: {oracle}: returns None for case {case.name!r} of {family}; is a return missing?"
             return

@@ -33,6 +33,8 @@ MOST: Mapping[str, float] = {
 """More than these no machine has (a day, and 4 TiB): a number in another unit, likely."""
 _MISSPELT = 0.8
 """The similarity of a module's name to an installed one that is taken for a slip of the pen."""
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""The names that make looks for."""
 _NAMED = 4
 
 
@@ -65,6 +67,8 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         )
     modules = {Path(file).stem for file in (*reference, *given) if file.endswith(".py")}
     yield from _modules(assignment, modules)
+    if message := _makefile_objection(assignment, given):
+        yield "build", message
     if message := requires_objection(assignment, folder):
         yield "requires", message
     for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
@@ -73,6 +77,18 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
             if value < bound if limit == "below" else value > bound:
                 message = f"{value:,} is too {side} for any program (the bound is {bound:,})"
                 yield name, f"{message}; mind the unit, which the name ends with"
+
+
+def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
+    """Return a message if `make` would find no Makefile, be it the course's or a student's."""
+    build = assignment.build
+    if build is None or Path(build.command[0]).name != "make":
+        return ""
+    options = ("-f", "-C", "--file", "--makefile", "--directory")
+    elsewhere = any(word.startswith(options) for word in build.command)
+    if elsewhere or set(_MAKEFILES) & set(given) or accepted(_MAKEFILES, assignment.accepts):
+        return ""
+    return "make finds no Makefile, for given/ has none and accepts lets none in; write given/Makefile"
 
 
 def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:

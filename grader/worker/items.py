@@ -120,6 +120,7 @@ class Items:
         try:
             grant = self._devices.grant(task.devices, torch=self._uses_torch(task), built=task.built)
             observation = kind.observe(options, self._context(task, grant))
+            _require_observation(observation)
             self._devices.after(observation)
             return replace(observation, simulated=observation.simulated or grant.simulated)
         except CourseError as error:
@@ -135,7 +136,8 @@ class Items:
             note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
             module = sys.modules[type(kind).__module__]
             if module.__name__.startswith(f"{PACKAGE}."):
-                place = f"{module.__file__}:{line_of(error, str(module.__file__))}"
+                line = line_of(error, str(module.__file__)) or type(kind).observe.__code__.co_firstlineno
+                place = f"{module.__file__}:{line}"
                 note, fault = (
                     f"{place}: check kind {kind.name}: {type(error).__name__}: {error}",
                     Fault.COURSE,
@@ -160,3 +162,11 @@ class Items:
         gpus = self._devices.leased if grant.count else self._devices.usable
         architecture = "sm_{}{}".format(*gpus[0].compute_capability) if gpus else ""
         return builds.of(whose, architecture=architecture)
+
+
+def _require_observation(value: object) -> None:
+    """Refuse what a kind's `observe` returns in place of an observation."""
+    if value is None:
+        raise TypeError("observe must return an Observation, got None; is a return missing?")
+    if not isinstance(value, Observation):
+        raise TypeError(f"observe must return an Observation, got {type(value).__name__}")

@@ -180,6 +180,12 @@ def test_a_name_that_is_defined_nowhere_is_named(contexts):
     )
 
 
+def test_a_makefile_of_the_course_that_make_cannot_read_is_the_courses_mistake(contexts):
+    context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/Makefile": MAKEFILE.replace("\t", "    ")})
+    with pytest.raises(CourseError, match=r"^given/Makefile:2: missing separator; correct the file$"):
+        observe(context)
+
+
 @pytest.mark.parametrize("name", ["Makefile", "makefile", "GNUmakefile"])
 def test_the_makefile_that_is_run_is_the_courses(contexts, name):
     mine = "lib/lib.so:\n\tmkdir -p lib; echo mine; echo mine > lib/lib.so\n"

@@ -20,6 +20,8 @@ from grader.selftest.course import try_functions
 ASSIGNMENT, INPUTS = "assignments/vectors/assignment.py", "assignments/vectors/inputs.py"
 REFERENCE = "assignments/vectors/reference/vectors.py"
 EXPECTED, RUBRIC, COURSE = "assignments/vectors/expected.py", "rubrics/vectors.yaml", "course.yaml"
+BUILD = '__import__("grader.api").api.Build'
+PRODUCTS = 'products=("a.so",), variable="A"'
 ORACLE = "return np.array([float(a) * float(u) + float(v) for u, v in zip(x, y)], dtype=y.dtype)"
 
 
@@ -181,6 +183,31 @@ def item(keys: str) -> str:
             ":17: limits: call_wall_s: must be a number of seconds",
         ),
         (ASSIGNMENT, "memory_mb", "memory", ":17: Limits has no memory; did you mean memory_mb?"),
+        *(
+            (
+                ASSIGNMENT,
+                "limits=",
+                f"build={BUILD}(command={command}, {PRODUCTS}),\n            limits=",
+                line,
+            )
+            for command, line in (
+                (
+                    '"make -O"',
+                    ": must be a tuple of texts, got the text 'make -O'; write ('make', '-O')",
+                ),
+                ('("make", "A={ARCH}")', ": command: A={ARCH}: only {arch} is filled in; write that"),
+                (
+                    '("make",)',
+                    ": build: make finds no Makefile, for given/ has none and accepts lets",
+                ),
+            )
+        ),
+        (
+            EXPECTED,
+            ORACLE,
+            f"x *= 2\n    {ORACLE}",
+            ": saxpy: writes into case 'whole numbers' of vectors; copy the argument first",
+        ),
         (ASSIGNMENT, "title=", "titel=", ":9: Assignment has no titel; did you mean title?"),
         (ASSIGNMENT, '("numpy",)', '"numpy"', ":9: preloads['vectors']: must be a tuple of texts"),
         (ASSIGNMENT, "@hookimpl\n", "", ":6: grader_assignments is never called; write @hookimpl above it"),
@@ -413,11 +440,14 @@ class Own(CheckKind):
         return options
 
     def observe(self, options, context):
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
+        if options.mode != "nothing":
+            return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
 
     def award(self, options, observation, related):
         1 / 0 if options.mode == "award" else None
-        return Award(fraction=1.0, reason="seen")
+        if options.mode == "number":
+            return 1.0
+        return Award(fraction=5.0 if options.mode == "points" else 1.0, reason="seen")
 """
 CHECKS = "assignments/vectors/checks.py"
 
@@ -427,7 +457,13 @@ CHECKS = "assignments/vectors/checks.py"
     [
         ("options", f"{CHECKS}:15: __post_init__: KeyError: 'x'; correct the file"),
         ("complete", f"{CHECKS}:18: complete: ZeroDivisionError: division by zero; correct the file"),
-        ("award", f"{CHECKS}:25: award: ZeroDivisionError: division by zero; correct the file"),
+        ("award", f"{CHECKS}:26: award: ZeroDivisionError: division by zero; correct the file"),
+        ("number", f"{CHECKS}:25: award: must return an Award, got 1.0; correct the file"),
+        ("points", f"{CHECKS}:25: award: must return a fraction from 0 to 1, got 5.0; correct the file"),
+        (
+            "nothing",
+            f"{CHECKS}:21: check kind own: TypeError: observe must return an Observation, got None;",
+        ),
         ("import", f"check kind own: {CHECKS}:1: NameError: name 'nothing' is not defined"),
     ],
 )
@@ -438,9 +474,33 @@ def test_an_exception_in_a_kind_of_the_courses_own_is_told_with_its_line(course,
     path.write_text(path.read_text().replace("Assignment,", "Assignment, DeferredKind,") + f"\n\n{hook}")
     items = f"items:\n  - {{id: o, title: o, points: 10, check: own, mode: {mode}}}\n"
     (course / RUBRIC).write_text(f"schema: 1\nassignment: vectors\npoints: 10\n{items}")
-    if mode == "award":  # no submission is run to find this
+    if mode in {"award", "number", "points", "nothing"}:  # no submission is run to find this
         command = ("run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
     else:
         command = ("course", "check")
     done = grader(course, *command)
-    assert (done.returncode, done.stderr) == (4, f"grader: {line}\n")
+    if mode == "nothing":
+        assert done.returncode == 4
+        assert line in (course / "out/vectors/ann/score.json").read_text()
+    else:
+        assert (done.returncode, done.stderr.replace(f"{course}/", "")) == (4, f"grader: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        ("[type('K', (), {})]", "K is not derived from grader.api.check.CheckKind"),
+        ("[Own()]", "gives an object of checks.Own; give the class, without brackets"),
+        ("[Lacking]", "checks.Lacking lacks Options, award, name, observe"),
+        ("[Own, Own]", "grader_course.vectors already brings 'own'; rename one"),
+    ],
+)
+def test_a_hook_of_the_courses_that_gives_no_kind_is_told_once_with_its_line(course, answer, line):
+    (course / CHECKS).write_text(OWN_KIND + "\n\nclass Lacking(CheckKind):\n    pass\n")
+    path = course / ASSIGNMENT
+    hook = f"@hookimpl\ndef grader_checks():\n    from .checks import Lacking, Own\n\n    return {answer}\n"
+    path.write_text(f"{path.read_text()}\n\n{hook}")
+    where = 1 + path.read_text().splitlines().index("def grader_checks():")
+    (told_line,) = told(course)
+    assert told_line.startswith(f"{ASSIGNMENT}:{where - 1}: grader_checks: ")
+    assert told_line.endswith(line)

@@ -121,7 +121,7 @@ def test_a_name_that_two_bring_is_told_with_both(course):
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
     assert "grader_course.tiny" in line
-    assert "grader_course.twin" in line
+    assert "assignments/twin/assignment.py:9: grader_checks: " in line
     assert "'breaks'" in line
 
 

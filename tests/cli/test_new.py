@@ -115,6 +115,7 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
         (("class",), "class: use lower-case letters"),
         (("math",), "math.py would hide Python's module math; choose another, unless you give the function"),
         (("v", "--function", "saxpy"), "--function saxpy: must be module.function; such as vectors.saxpy"),
+        (("v", "--function", "matmul.cu"), "--function matmul.cu: names a file; give module.function"),
         (("v", "--function", "a.b.c"), "--function a.b.c: must be module.function"),
         (("v", "--function", "vec-tors.f"), "--function vec-tors.f: must be module.function"),
         (("v", "--function", "v.lambda"), "--function v.lambda: nothing can be called lambda here"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import sys
 
 import pytest
@@ -110,6 +111,10 @@ def test_wrong_sources_are_a_line_each_and_nothing_is_written(course, pack):
 def test_a_course_without_submissions_is_told_what_one_is(tmp_path, pack):
     for folder in ("ann", "ben", "cleo"):
         (tmp_path / "tests" / "submissions" / folder / "expected.yaml").unlink()
+    code, _, err = pack()
+    assert code == 4
+    assert "grader: tests/submissions/ann: has no expected.yaml; say there what it must earn" in err
+    shutil.rmtree(tmp_path / "tests" / "submissions")
     code, _, err = pack()
     assert code == 4
     assert err[0].startswith("grader: tests/submissions: has no submissions; make a folder there")

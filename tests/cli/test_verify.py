@@ -273,7 +273,8 @@ def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observe
     course.rubric(4, ITEMS + UNLUCKY % "unfit")
     course.submit("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: pending}\ntotal: 3")
     course.submit("ben", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 1}\ntotal: 4")
-    assert verify("ann")[0] == 0
+    code, out, _ = verify("ann")
+    assert (code, out[0].endswith(" (1 point open here)")) == (0, True)
     code, out, _ = verify("ben")
     assert code == 5
     assert out[0] == "… ben: luck is pending, expected 1: no such device"
@@ -362,8 +363,8 @@ def test_a_check_that_no_submission_gets_wrong_or_right_is_named(course, verify)
     code, out, _ = verify()
     assert code == 0
     assert [line for line in out if line.endswith("?")] == [
-        "sums: double: no submission gets it wrong; can this check fail at all?",
-        "sums: luck: no submission gets it wrong; can this check fail at all?",
+        "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
+        "sums: luck: no submission gets it wrong, crashed calls apart; can this check fail at all?",
         "sums: square: no submission gets it right; can it be passed?",
     ]
     assert not any(line.endswith("?") for line in verify("ann")[1])
@@ -382,11 +383,14 @@ def test_the_same_check_in_two_rubrics_is_tested_by_the_submissions_of_either(co
     code, out, _ = verify()
     assert code == 0
     assert untested(out) == [
-        "again: double: no submission gets it wrong; can this check fail at all?",
-        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "again: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
+        "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
     ]
     course.write("rubrics/again.yaml", rubric.replace("inputs: numbers", "inputs: numbers, credit: per_case"))
-    assert "again: square: no submission gets it wrong; can this check fail at all?" in untested(verify()[1])
+    assert (
+        "again: square: no submission gets it wrong, crashed calls apart; can this check fail at all?"
+        in untested(verify()[1])
+    )
 
 
 @pytest.mark.slow
@@ -394,7 +398,7 @@ def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     course.rubric(2, ITEMS.replace("points: 1", "points: 0"))
     course.submit("ann", CONFUSED, earns(2, 0, 2))
     assert untested(verify()[1]) == [
-        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
         "sums: square: no submission gets it right; can it be passed?",
     ]
 
@@ -415,7 +419,7 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
     code, out, _ = verify()
     assert code == 0
     assert untested(out) == [
-        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
         "sums: square: no submission gets it right; can it be passed?",
     ]
 

@@ -76,7 +76,7 @@ def test_times_are_taken_from_the_class_folder_and_who_has_none_is_named(
     times.write_text("student,submitted at\nvectors_right,2024-12-23 13:00\n")
     code, said = machine.job(service, "grade")
     assert code == 0
-    assert f"{UNTIMED}; name a list by --times: vectors_wrong" in said
+    assert f"{UNTIMED}; name a list by --times that has them: vectors_wrong" in said
     summary = machine.summary if service == "github" else machine.clone / "class.md"
     assert "> **Without a time of submission: the late rule takes nothing off** (1 student)." in (
         summary.read_text()
