@@ -41,7 +41,14 @@ def built_library() -> Path:
     if compiler is None:
         raise NotObservedError("a profile of a program needs a C++ compiler; apt install g++")
     include, driver, library = headers()
-    line = [compiler, *flags(include, driver), str(SOURCE), str(library), f"-Wl,-rpath,{library.parent}"]
+    line = [
+        compiler,
+        *flags(include, driver),
+        str(SOURCE),
+        str(library),
+        f"-Wl,-rpath,{library.parent}",
+        "-ldl",
+    ]
     name = hashlib.sha256("\0".join([*line, SOURCE.read_text(encoding="utf-8")]).encode()).hexdigest()[:20]
     target = cache() / f"profile-{name}.so"
     if not target.is_file():
@@ -79,7 +86,8 @@ def flags(include: Path, driver: Path) -> list[str]:
     records = _records(include / "cupti_activity.h")
     defined = (f"-D{name}={record}" for name, record in records.items())
     folders = [f"-I{include}", f"-I{driver}", "-idirafter", str(HEADERS)]
-    return ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", *folders, *defined]
+    # defs: a symbol that is looked for when the library is loaded has to be in what it is linked with
+    return ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", "-Wl,-z,defs", *folders, *defined]
 
 
 def _records(header: Path) -> dict[str, str]:

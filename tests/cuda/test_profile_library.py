@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,8 @@ def test_what_a_program_does_is_written_when_it_ends(tmp_path):
         pytest.skip("needs g++")
     program = tmp_path / "program"
     flags = [*profile_library.flags(include, driver), str(SOURCE), str(PLAYED)]
-    subprocess.run([compiler, *(flag for flag in flags if flag != "-shared"), "-o", str(program)], check=True)
+    flags = ["-rdynamic", *(flag for flag in flags if flag != "-shared"), "-ldl"]
+    subprocess.run([compiler, *flags, "-o", str(program)], check=True)
     out = tmp_path / "profile.json"
     subprocess.run([str(program)], env={**os.environ, "GRADER_PROFILE_OUT": str(out)}, check=True)
     (file,) = tmp_path.glob("profile.json.*")
@@ -48,6 +50,19 @@ def test_what_a_program_does_is_written_when_it_ends(tmp_path):
         ("cudaMalloc", 1, 600),
     ]
     assert measured.devices == {0: 'a "GPU"'}
+
+
+def test_the_library_loads_where_every_symbol_is_looked_for_at_once(tmp_path, monkeypatch):
+    """As the driver loads it: a missing symbol would leave the program without a profile, and without a word."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    try:
+        library = built_library()
+    except NotObservedError as error:
+        if "cannot be compiled" in str(error):
+            raise
+        pytest.skip(str(error))
+    load = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW | os.RTLD_LOCAL).InitializeInjection"
+    subprocess.run([sys.executable, "-c", load, str(library)], check=True)
 
 
 def test_headers_without_those_of_the_compiler_are_enough(tmp_path):
