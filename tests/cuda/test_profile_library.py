@@ -53,7 +53,7 @@ def test_what_a_program_does_is_written_when_it_ends(tmp_path):
 
 
 def test_the_library_loads_where_every_symbol_is_looked_for_at_once(tmp_path, monkeypatch):
-    """As the driver loads it: a missing symbol would leave the program without a profile, and without a word."""
+    """As the driver loads it, which leaves it out without a word where a symbol is missing."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     try:
         library = built_library()
