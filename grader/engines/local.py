@@ -24,7 +24,7 @@ from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
 from grader.engines.job_file import remove_job, write_job
-from grader.engines.process import WorkerProcess, started_worker
+from grader.engines.process import WorkerProcess, take_spare
 from grader.errors import NotObservedError
 from grader.machine.cores import Cores
 from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
@@ -89,9 +89,11 @@ class _Session:
     def start_workers(self) -> None:
         """Start the workers for the first orders."""
         cores = frozenset(self._cores.allowed)
-        self._workers += [
-            _Worker(process=started_worker(), cores=cores) for _ in range(self.settings.at_once)
-        ]
+        for _ in range(self.settings.at_once):
+            if spare := take_spare():
+                self._workers.append(_Worker(process=spare, cores=cores))
+            else:
+                self._new_worker(cores)
 
     def wants(self) -> bool:
         """Whether so few shared orders wait that a worker could soon have none."""

@@ -37,9 +37,9 @@ def spare_worker() -> Iterator[None]:
             _spares.pop().stop()
 
 
-def started_worker() -> WorkerProcess:
-    """Return the spare worker, or a new one if there is none."""
-    return _spares.pop() if _spares else WorkerProcess()
+def take_spare() -> WorkerProcess | None:
+    """Return the spare worker, which is the caller's then; None if there is none."""
+    return _spares.pop() if _spares else None
 
 
 class WorkerProcess:
