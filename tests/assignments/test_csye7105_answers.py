@@ -242,6 +242,8 @@ LESS = [
     (2, "On-chip: constant, texture. Off-chip: global.", 1),
     (3, "There is a lot of data.", 2),
     (3, "You need a good GPU.", 0),
+    (3, "It depends on the GPU.", 0),
+    (3, "Because deep networks are slow.", 0),
     (4, "Data parallelism.", 1.5),
     (5, "Point-to-point: MPI_Send and MPI_Recv", 0),
     (5, "MPI_Allreduce", 2),
