@@ -331,7 +331,7 @@ def compare_cost(folder: Path, engine: str, cluster: SlurmNodes | RayNodes, cpu:
     time.sleep(IDLE_S)
     idle = (cpu.seconds() - before) / IDLE_S
     print(f"daemons that have nothing to do take {idle:.3f} cores")
-    few = 2 * cluster.nodes
+    few = 4 * cluster.nodes  # two for each core: as many packs as of the class
     (folder / "few").mkdir()
     for archive in sorted((folder / "class").iterdir())[:few]:
         (folder / "few" / archive.name).symlink_to(archive)
