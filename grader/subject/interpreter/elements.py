@@ -11,10 +11,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .refusals import NotFollowed, Refused
+from .refusals import NotFollowed, NotWritten, Refused
 
-UNWRITTEN = random.SystemRandom().randrange(2**20, 2**30)
-"""What new memory holds where a program is followed first: no number that it can know."""
+
+def new_contents() -> int:
+    """Return what new memory holds where a program is followed first: no number that it can know."""
+    return random.SystemRandom().randrange(2**20, 2**30)
+
+
 LONG = 64
 """So many values of a range are a long loop."""
 WAY_OUT = "loops over single elements, as A[i, j], are what counts"
@@ -44,7 +48,7 @@ class Region:
         """How often compiled code was called from outside."""
         self.shuffles = False
         """Whether long loops are followed in another order, because only the first of it is followed."""
-        self.machine = machine or MachineNumbers(cores=1, threads=1, unwritten=UNWRITTEN)
+        self.machine = machine or MachineNumbers(cores=1, threads=1, unwritten=new_contents())
         """What the machine shows to a function."""
         self.stores: Counter[int] = Counter()
         """How often something was stored in an array, by the identity of its storage."""
@@ -107,7 +111,7 @@ class Region:
         if new is None or self.shuffles or not self.machine.unwritten:
             return
         if np.any(data == unwritten(new.dtype, self.machine)):
-            raise NotFollowed("reads elements of np.empty that nothing was stored in")
+            raise NotWritten("reads elements of np.empty that nothing was stored in")
 
     def touch(self, what: str) -> None:
         """Take note that the program does something with single elements.

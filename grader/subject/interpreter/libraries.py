@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import importlib
 import itertools
 import math
 import operator
@@ -16,6 +15,7 @@ import numpy as np
 
 from . import tables
 from .elements import CONSTANTS, Element, ElementArray, FlatElements, Region, plain, unwritten, wrapped
+from .exports import exported_names, imported
 from .refusals import NotFollowed, Reading, Refused, Unknown
 
 NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
@@ -42,26 +42,12 @@ class Library:
     def members(self) -> Mapping[str, Any]:
         """Return what `import *` binds, as far as it is in the table."""
         below_numba = self.name.startswith(f"{NUMBA}.")
-        exported = frozenset(self._members) if below_numba else _exported_names(self.name)
+        exported = frozenset(self._members) if below_numba else exported_names(self.name)
         return {name: self.member(name) for name in (*self._members, *exported) if name in exported}
 
     def has(self, name: str) -> bool:
         """Tell whether the library surely has a member."""
-        return name in self._members or hasattr(_imported(self.name), name)
-
-
-def _imported(library: str) -> Any:
-    """Return the real module; None for those that take long to import."""
-    return None if library.startswith(NUMBA) else sys.modules.get(library) or importlib.import_module(library)
-
-
-@functools.cache
-def _exported_names(library: str) -> frozenset[str]:
-    """Return the names that `from library import *` binds, of numba as far as they are in the table."""
-    module = _imported(library)
-    if module is None:
-        return frozenset((*tables.NUMBA_EXPORTS, *tables.NUMBA_TYPES))
-    return frozenset(getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"]))
+        return name in self._members or hasattr(imported(self.name), name)
 
 
 class Conversion:

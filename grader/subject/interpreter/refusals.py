@@ -22,6 +22,10 @@ class NotFollowed(Refused):
     """The program uses a part of the language that is not evaluated; it may be right nevertheless."""
 
 
+class NotWritten(NotFollowed):
+    """The program reads what new memory holds; or what it stored there is that by chance."""
+
+
 class Unknown:
     """Value that is in no table: naming it is harmless, any use of it is refused."""
 

@@ -8,14 +8,15 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..interpreter.elements import UNWRITTEN, MachineNumbers, plain, wrapped
+from ..interpreter.elements import MachineNumbers, new_contents, plain, wrapped
 from ..interpreter.frames import Function
 from ..interpreter.program import Program
-from ..interpreter.refusals import NotFollowed, Refused, Unknown
+from ..interpreter.refusals import NotFollowed, NotWritten, Refused, Unknown
 from ..interpreter.statements import EnoughError
 
 DEPTH = 6000
@@ -28,10 +29,14 @@ BEGIN_S = 0.2
 """How long the beginning of a large call is followed: some thousand elements."""
 _CORES = max(2, os.cpu_count() or 1)
 _MACHINES = (
-    MachineNumbers(cores=1, threads=1, unwritten=UNWRITTEN),
-    MachineNumbers(cores=_CORES, threads=1, unwritten=UNWRITTEN),
+    MachineNumbers(cores=1, threads=1, unwritten=1),
+    MachineNumbers(cores=_CORES, threads=1, unwritten=1),
     MachineNumbers(cores=_CORES, threads=_CORES, unwritten=0),
 )
+"""Where new memory is written as 1 it holds a number that is drawn."""
+DRAWS = 16
+"""So often that number is drawn again before it is taken for read: a byte may be stored that is the same."""
+_NOT_WRITTEN = "not written"
 _COMPUTES = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.AugAssign)
 
 
@@ -50,13 +55,7 @@ def main(
     np.seterr(all="ignore")
     # what a program goes by that differs between machines may not decide how it computes
     first, *others = (
-        _on_machine(
-            Program(compiled_only=compiled, machine=machine),
-            file,
-            function,
-            cases,
-            large if machine is _MACHINES[-1] else (),
-        )
+        _on_machine(machine, compiled, file, function, cases, large if machine is _MACHINES[-1] else ())
         for machine in _MACHINES
     )
     for answer in others:
@@ -68,7 +67,17 @@ def main(
     return {name: part[:SHOWN] if name in ("unexecuted", "notes") else part for name, part in first.items()}
 
 
-def _on_machine(
+def _on_machine(machine: MachineNumbers, compiled: bool, *followed: Any) -> dict[str, Any]:
+    for _ in range(DRAWS):
+        contents = new_contents() if machine.unwritten else 0
+        program = Program(compiled_only=compiled, machine=replace(machine, unwritten=contents))
+        answer = _answer(program, *followed)
+        if not answer.pop(_NOT_WRITTEN, False):
+            break
+    return answer
+
+
+def _answer(
     program: Program, file: str, function: str, cases: Sequence[Sequence[Any]], large: Sequence[Any]
 ) -> dict[str, Any]:
     try:
@@ -110,7 +119,8 @@ def _follow(
 
 def _refused(refused: Refused, place: str) -> dict[str, Any]:
     problem = f"{place}{refused}"[:TEXT]
-    return {"problem": problem, "notes": [problem] if isinstance(refused, NotFollowed) else []}
+    notes = [problem] if isinstance(refused, NotFollowed) else []
+    return {"problem": problem, "notes": notes, _NOT_WRITTEN: isinstance(refused, NotWritten)}
 
 
 def _begin(program: Program, function: Function, large: Sequence[Any]) -> None:

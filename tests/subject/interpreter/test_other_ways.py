@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
+
+from grader.subject.tools import elements
 
 LOOPS = """
     C = np.zeros_like(A)
@@ -320,6 +324,14 @@ def f(A, B):
     return C
 """
     assert follow(habits + work, large=LARGE) == ""
+
+
+def test_a_byte_that_new_memory_held_by_chance_counts(follow, monkeypatch):
+    held = cycle([2**20 + 7, 2**20 + 9])
+    monkeypatch.setattr(elements, "new_contents", lambda: next(held))
+    seven = "    D = np.empty(2, np.uint8)\n    D[0] = 7\n    D[1] = 7\n    D = D.copy()"
+    assert follow(f"def f(A, B):\n{seven}{LOOPS}") == ""
+    assert "nothing was stored in" in follow(f"def f(A, B):\n{seven.replace('D[1] = 7', 'pass')}{LOOPS}")
 
 
 @pytest.mark.parametrize("change", NAMES.values(), ids=NAMES)
