@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import Enum
 from functools import cache
 from types import NoneType
@@ -136,4 +136,5 @@ _WRITERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Mapping, lambda value: {_text(key): to_plain(entry) for key, entry in value.items()}),
     ((list, tuple), lambda value: [to_plain(item) for item in value]),
     (datetime, datetime.isoformat),
+    (tzinfo, str),
 )
