@@ -221,10 +221,8 @@ class Plugins:
             plugin = implementation.plugin_name
             try:
                 answers: Any = implementation.function() or ()
-                _require_list(answers, implementation)
+                _require_list(answers)
                 named = [(answer.name, answer) for answer in map(take, answers)]
-            except _NoList as error:
-                raise CourseError(str(error)) from None
             except CourseError as error:
                 raise CourseError(f"{_hook_place(implementation)}: {error}") from None
             except (Exception, SystemExit) as error:
@@ -293,22 +291,16 @@ def _imported(deferred: DeferredKind) -> CheckKind:
     return kind
 
 
-class _NoList(CourseError):
-    """A hook returned a single answer."""
-
-
-def _require_list(answers: object, implementation: pluggy.HookImpl) -> None:
+def _require_list(answers: object) -> None:
     """Refuse what a hook returns in place of a list.
 
     Raises:
-        _NoList: it is a single answer, as an Assignment or a class.
+        CourseError: it is a single answer, as an Assignment or a class.
     """
     if isinstance(answers, Iterable) and not isinstance(answers, type | str | bytes):
         return
-    name, function = implementation.plugin_name, implementation.function
     answer = answers.__name__ if isinstance(answers, type) else f"{type(answers).__name__}(…)"
-    where = place_of(function) if name.startswith(f"{PACKAGE}.") else f"plugin {name}"
-    raise _NoList(f"{where}: {function.__name__} must return a list; write return [{answer}]")
+    raise CourseError(f"must return a list; write return [{answer}]")
 
 
 def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from grader.cli.echo import echo
@@ -122,12 +123,18 @@ class _Waits:
             echo(f"grader: {who}{message}", err=True)
 
 
-def show(graded: Graded) -> None:
-    """Print the scorecard on standard output, and remarks on the run on standard error."""
+def show(graded: Graded, items: Sequence[str] = ()) -> None:
+    """Print the scorecard, of its lines those that patterns of `items` name, and remarks on the run."""
     from grader.grading.results import FEEDBACK
+    from grader.grading.tasks import wanted_items
     from grader.reports.terminal import show as show_card
 
-    show_card(graded.scorecard, sys.stdout)
+    wanted = wanted_items(items, graded.rubric.items)
+    card = graded.scorecard
+    lines = tuple(line for line in card.lines if line.item in wanted)
+    show_card(replace(card, lines=lines), sys.stdout)
+    if len(lines) < len(card.lines):
+        echo(f"    Shown: {len(lines)} of {len(card.lines)} items, as --item names them.")
     run = graded.evidence.runs[-1] if graded.evidence.runs else None
     if run is not None:
         missing = run.environment.get("stronger_layers_missing", ())

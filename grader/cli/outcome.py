@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -34,8 +34,18 @@ _MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, 
 class RunSummary:
     """Prints each result as it arrives; keeps no evidence, so that memory stays flat in a large class."""
 
-    def __init__(self, course: Course, run: RunInput, *, as_json: bool, require_final: bool) -> None:
+    def __init__(
+        self,
+        course: Course,
+        run: RunInput,
+        *,
+        items: Sequence[str] = (),
+        as_json: bool,
+        require_final: bool,
+    ) -> None:
+        """`items` are patterns of the items that a card lists; none stands for all."""
         self._course = course
+        self._items = items
         self._as_json, self._require_final = as_json, require_final
         self._many = run.several or len(run.uploads) > FEW
         self._total = len(run.uploads)
@@ -112,7 +122,7 @@ class RunSummary:
         elif self._many:
             echo(_row(result, self._width, sys.stdout))
         else:
-            show(result)
+            show(result, self._items)
 
     def _sums(self) -> Iterator[str]:
         """Yield totals, and roster members without a submission."""

@@ -139,7 +139,9 @@ def command(
             requests = [Request(archive=upload, **options) for upload in run_input.uploads]
             if times is not None:
                 requests = timed(requests, times, course)
-            outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
+            outcome = RunSummary(
+                course, run_input, items=options["items"], as_json=as_json, require_final=require_final
+            )
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST

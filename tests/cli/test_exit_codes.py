@@ -33,7 +33,9 @@ def test_0_if_everything_was_graded_and_a_zero_is_a_grade(course):
 
 def test_0_if_points_are_open_but_5_if_they_must_not_be(course):
     archive = course.submit()
-    assert course.run("run", archive, "--item", "double").returncode == 0
+    done = course.run("run", archive, "--item", "double")
+    assert (done.returncode, "not observed yet" in done.stdout) == (0, False)
+    assert "    Shown: 1 of 2 items, as --item names them." in done.stdout.splitlines()
     assert course.run("run", archive, "--item", "double", "--require-final").returncode == 5
     assert course.run("run", archive, "--require-final").returncode == 0
 
@@ -110,23 +112,45 @@ def test_4_with_a_traceback_if_a_courses_check_kind_breaks_and_the_other_items_a
     assert "Traceback" in (course.results() / "worker.log").read_text()
 
 
+BROKEN = """
+from grader.checks.matches_reference import MatchesReference
+
+def award(self, options, observation, related):
+    return 1 / 0
+
+MatchesReference.award = award
+"""
+"""Imported by Python itself as it starts: a grader whose own kind cannot judge."""
+
+
 def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
-    checks = course.folder / "assignments/tiny/checks.py"
-    checks.write_text(checks.read_text().replace("fraction=1.0", "fraction=2.0"))
-    course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
-    done = course.run("run", course.submit("ann"), course.submit("ben"))
+    course.write("broken/sitecustomize.py", BROKEN)
+    archives = course.submit("ann"), course.submit("ben")
+    done = course.run("run", *archives, PYTHONPATH=str(course.folder / "broken"))
     assert done.returncode == 3
     assert "this is a bug of ours" in done.stderr
-    assert course.observed("ann") == course.observed("ben") == ["w"]
+    assert course.observed("ann") == course.observed("ben") == ["double", "square"]
 
 
-def test_4_if_judging_by_a_kind_of_the_course_breaks_and_the_other_archives_are_graded_still(course):
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('reason="it was looked at"', "reason=1 / 0", "22: award: ZeroDivisionError: division by zero"),
+        ("fraction=1.0", "fraction=2.0", "21: award: must return a fraction from 0 to 1, got 2.0"),
+        ("Award(fraction=1.0", "dict(fraction=1.0", "21: award: must return an Award"),
+    ],
+    ids=["raises", "too much", "no award"],
+)
+def test_4_if_judging_by_a_kind_of_the_course_breaks_and_the_other_archives_are_graded_still(
+    course, right, wrong, said
+):
     checks = course.folder / "assignments/tiny/checks.py"
-    checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
+    assert right in checks.read_text()
+    checks.write_text(checks.read_text().replace(right, wrong))
     course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
     done = course.run("run", course.submit("ann"), course.submit("ben"))
     assert done.returncode == 4
-    assert done.stderr.count("tiny/checks.py:22: award: ZeroDivisionError: division by zero; correct") == 2
+    assert done.stderr.count(f"tiny/checks.py:{said}") == 2
     assert course.observed("ann") == course.observed("ben") == ["w"]
 
 

@@ -168,7 +168,7 @@ def test_a_hook_that_returns_one_assignment_is_told_to_return_a_list(course):
     done = course.run("run", course.submit())
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
-    assert line.endswith(f"{file}:4: grader_assignments must return a list; write return [Assignment(…)]")
+    assert line.endswith(f"{file}:4: grader_assignments: must return a list; write return [Assignment(…)]")
 
 
 def test_a_check_kind_of_the_course_looks_in_the_worker_and_judges_on_the_host(course):
