@@ -124,6 +124,8 @@ class Leases:
                     look_at = now + _LOOK_EVERY_S
                     who = self._who(attempt.missing, ignore)
                     if who and now >= ends:
+                        if attempt.succeeds():  # who had it may have let go since we tried
+                            break
                         raise NotObservedError(f"leases: {who}; waited {wait_s:g} s; try again later")
                     if not who:
                         ends = now + wait_s

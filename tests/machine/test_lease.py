@@ -90,6 +90,19 @@ def test_while_only_those_to_ignore_have_it_nothing_is_said_and_no_time_counts(l
     assert told == []
 
 
+def test_a_lease_that_is_let_go_of_while_we_look_who_has_it_is_ours(leases, folder, another):
+    other = another(folder, 1, 0, "gpu-a")
+    assert said(other) == "got gpu-a"
+
+    def ignore(_holder):
+        other.kill()
+        other.wait()
+        return False
+
+    with leases.take(["gpu-a"], 1, 0, "us", ignore=ignore):
+        assert list(leases.active()) == ["gpu-a"]
+
+
 SHARES = """
 import os, socket, sys
 from grader.machine.lease import Lease
