@@ -57,6 +57,10 @@ TaskStates = Mapping[tuple[str, int], TaskState]
 """By the name of the batch and the number of the task."""
 
 
+MANY_TASKS = 500
+"""From so many on, journals and scheduler are asked as seldom as may be."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
     """How often a session looks at journals and asks the scheduler; times are in seconds."""
@@ -69,6 +73,18 @@ class Pace:
     """From a batch that was sent to the next question."""
     grace_s: float = 15.0
     """The last lines of a task may show so late, as on a shared folder."""
+
+    def until_read_s(self, tasks: int) -> float:
+        """Return how long to wait before the next look at the journals of so many tasks."""
+        return _between(*self.read_every_s, tasks)
+
+    def until_asked_s(self, tasks: int) -> float:
+        """Return how long to wait before the next question about so many tasks."""
+        return _between(*self.ask_every_s, tasks)
+
+
+def _between(least: float, most: float, tasks: int) -> float:
+    return least + (most - least) * min(1.0, tasks / MANY_TASKS)
 
 
 class Scheduler(Protocol):

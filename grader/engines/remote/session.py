@@ -34,8 +34,6 @@ from grader.engines.remote.stored import (
 from grader.errors import NotObservedError
 from grader.files import obstacle
 
-MANY_TASKS = 500
-"""From so many on, journals and scheduler are asked as seldom as may be."""
 GATHER_S = 60.0
 """Orders are sent after so long even if earlier ones with the same needs still wait for room."""
 SENDS = 4
@@ -149,25 +147,27 @@ class RemoteSession:
         if self._events:
             return self._events.pop()
         ledger = self._ledger
-        if ledger is not None and not ledger.events:
+        if ledger is None:
+            return None
+        while not ledger.events:
             ledger.retire_batches()
-        while ledger is not None and ledger.is_open and not ledger.events:
+            if not ledger.is_open:
+                return None
             self._send(ledger)
-            ledger.retire_batches()
             now = time.monotonic()
             if now >= self._read_at:
                 self._collect(ledger)
-                self._read_at = time.monotonic() + _pause(self.scheduler.pace.read_every_s, ledger)
+                self._read_at = time.monotonic() + self.scheduler.pace.until_read_s(len(ledger.tasks))
             if now >= self._ask_at:
                 self._ask(ledger)
-                self._ask_at = time.monotonic() + _pause(self.scheduler.pace.ask_every_s, ledger)
+                self._ask_at = time.monotonic() + self.scheduler.pace.until_asked_s(len(ledger.tasks))
             if ledger.events:
                 break
             if self.settings.detach:
                 self._leave_behind(ledger)
             else:
                 time.sleep(max(0.0, min(self._read_at, self._ask_at) - time.monotonic()))
-        return ledger.events.popleft() if ledger is not None and ledger.events else None
+        return ledger.events.popleft()
 
     def _leave_behind(self, ledger: Ledger) -> None:
         """End all orders here; on the other machines they go on."""
@@ -396,8 +396,3 @@ class RemoteSession:
         with suppress(OSError):
             self._durations.write(ledger.store.root)
         ledger.store.close()
-
-
-def _pause(seconds: tuple[float, float], ledger: Ledger) -> float:
-    least, most = seconds
-    return least + (most - least) * min(1.0, len(ledger.tasks) / MANY_TASKS)
