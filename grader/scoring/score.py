@@ -79,7 +79,8 @@ def score(
     `extensions` are seconds by student, or by team for all of it; `zone` is where the course's clocks are.
 
     Raises:
-        ValueError: a kind awarded a fraction outside 0…1, or `needs` runs in a circle: a bug, not a grade.
+        CourseError: a course's kind awarded what is no fraction from 0 to 1, with its file and line.
+        ValueError: a kind of our own did, or `needs` runs in a circle: a bug, not a grade.
     """
     items = {item.id: item for item in rubric.items}
     titles = {item.id: item.title for item in rubric.items}
@@ -130,7 +131,7 @@ def passed(
     """Tell whether an observation earns everything, ignoring the items it needs.
 
     Raises:
-        ValueError: the kind awarded a fraction outside 0…1.
+        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
     """
     return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
 
@@ -149,7 +150,7 @@ def lasting(
     are not repeated.
 
     Raises:
-        ValueError: a kind awarded a fraction outside 0…1.
+        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
     """
     settled = {}
     for item in items:
@@ -168,7 +169,7 @@ def waits_for_person(
     """Tell whether an item is open only until a person gives points: no further observation decides it.
 
     Raises:
-        ValueError: the kind awarded a fraction outside 0…1.
+        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
     """
     observation = observations.get(item.id)
     if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:

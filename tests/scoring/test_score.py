@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.errors import CourseError
 from grader.model.evidence import Evidence
 from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
@@ -242,9 +243,16 @@ def test_full_marks_with_changed_inputs_are_flagged_for_a_person():
 
 
 @pytest.mark.parametrize("share", [math.nan, math.inf, -0.01, 1.01])
-def test_a_fraction_that_is_none_is_our_bug_and_names_kind_and_item(share):
-    with pytest.raises(ValueError, match=r"'share'.*'a'"):
+def test_a_fraction_that_is_none_is_its_authors_mistake_and_names_file_and_line(share):
+    line = Share.award.__code__.co_firstlineno
+    with pytest.raises(CourseError, match=rf"test_score\.py:{line}: award: .* got {share};"):
         score(rubric(item("a")), evidence(seen("a", share)), KINDS)
+
+
+def test_a_fraction_that_is_none_is_our_bug_in_a_kind_of_our_own_and_names_it(monkeypatch):
+    monkeypatch.setattr(Share, "__module__", "grader.checks.share")
+    with pytest.raises(ValueError, match=r"kind share: .*2\.0"):
+        score(rubric(item("a")), evidence(seen("a", 2.0)), KINDS)
 
 
 @pytest.mark.parametrize("share", [math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0)])
