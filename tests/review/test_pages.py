@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from html import unescape
 from zoneinfo import ZoneInfo
 
@@ -12,8 +13,18 @@ from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
 from grader.review.labels import label
 from grader.review.presence import AWAY_S, Presence
+from grader.review.server import listen
 from grader.review.site import when
 from tests.review.test_points import ITEM, first, newest, rows, write_evidence
+
+
+def test_no_packet_of_a_page_waits_until_the_one_before_is_confirmed():
+    with (
+        listen("127.0.0.1", 0) as server,
+        socket.create_connection(server.getsockname()),
+        server.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_each_question_has_a_random_order_of_its_own_that_stays(demo):
