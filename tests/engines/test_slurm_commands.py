@@ -13,7 +13,7 @@ import pytest
 from grader.config.decode import decode
 from grader.engines.remote import node
 from grader.engines.remote.batch import Batch
-from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefusedError, TaskPhase
+from grader.engines.remote.scheduler import REST, SchedulerAwayError, SchedulerRefusedError, TaskPhase
 from grader.engines.remote.stored import Wants
 from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.engine import _folder
@@ -172,6 +172,18 @@ def test_states_are_read_with_their_reasons_and_other_jobs_are_left_alone(comman
         5: TaskPhase.RUNNING,
     }
     assert (states["grader-1", 1].words, states["grader-1", 1].begins) == ("Priority", "14:20")
+
+
+def test_tasks_that_are_cancelled_before_they_begin_are_seen_without_their_numbers(command):
+    command(
+        "squeue",
+        "echo 'grader-1|18|0|COMPLETED|n1||None'; echo 'grader-1|18|N/A|CANCELLED||N/A|JobArrayTaskLimit'",
+    )
+    states = SlurmScheduler(options()).states()
+    assert {place: state.phase for place, state in states.items()} == {
+        ("grader-1", 0): TaskPhase.FINISHED,
+        ("grader-1", REST): TaskPhase.CANCELLED,
+    }
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ from grader.contracts.engine import Ended, Event, Order, Records
 from grader.engines.remote.batch import folder_of, journals_of, new_name, read_batch, remove_batch
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import Attempted, TaskJournals
-from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, TaskPhase, TaskState
+from grader.engines.remote.scheduler import (
+    REST,
+    Scheduler,
+    SchedulerAwayError,
+    TaskPhase,
+    TaskState,
+    TaskStates,
+)
 from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wants
 from grader.errors import NotObservedError
 from grader.files import obstacle
@@ -193,3 +200,8 @@ class Ledger:
             with suppress(SchedulerAwayError):  # a task that was started again finds no order
                 self.scheduler.cancel(name)
             remove_batch(folder)
+
+
+def state_in(states: TaskStates, place: tuple[str, int]) -> TaskState | None:
+    """Return the state of a task, or that of those of its batch that are not listed by their numbers."""
+    return states.get(place) or states.get((place[0], REST))

@@ -57,6 +57,8 @@ TaskStates = Mapping[tuple[str, int], TaskState]
 """By the name of the batch and the number of the task."""
 
 
+REST = -1
+"""Stands for all tasks of a batch that a scheduler does not list by their numbers."""
 MANY_TASKS = 500
 """From so many on, journals and scheduler are asked as seldom as may be."""
 

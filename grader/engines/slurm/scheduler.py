@@ -17,6 +17,7 @@ from typing import ClassVar
 from grader.engines.remote.batch import PREFIX, Batch
 from grader.engines.remote.node import NODE, script
 from grader.engines.remote.scheduler import (
+    REST,
     Pace,
     SchedulerAwayError,
     SchedulerRefusedError,
@@ -187,10 +188,15 @@ class SlurmScheduler:
         jobs: dict[tuple[str, int], tuple[int, TaskState]] = {}
         for line in output.splitlines():
             name, job, task, *_ = fields = line.split("|", 6)
-            if not name.startswith(PREFIX) or len(fields) < 7 or not (task.isdigit() and job.isdigit()):
+            if not name.startswith(PREFIX) or len(fields) < 7 or not job.isdigit():
                 continue
             state = _state(*fields[3:])
-            place = name, int(task)
+            if task == "N/A" and state.phase.is_over:
+                place = name, REST  # tasks that were cancelled together before they began have one line
+            elif task.isdigit():
+                place = name, int(task)
+            else:
+                continue
             # a batch that was sent twice has two jobs: what goes on counts, or else the later one
             if place not in jobs or (not state.phase.is_over, int(job)) > (
                 not jobs[place][1].phase.is_over,

@@ -110,6 +110,7 @@ def libraries(region: Region) -> Mapping[str, Library]:
         name: _array_function(getattr(np, name), region) for name in tables.ARRAY_FUNCTIONS
     }
     numpy |= types | {name: getattr(np, name) for name in ("inf", "nan", "pi", "e", "newaxis")}
+    numpy |= {name: getattr(np, name) for name in ("True_", "False_")}
     numpy |= {"empty": _empty(region), "empty_like": _empty_like(region), "ndenumerate": _ndenumerate}
     numpy |= {"fromiter": _from_iterable(region)}
     numpy |= {name: Kind(np_kind) for name, np_kind in tables.NUMPY_KINDS.items()}

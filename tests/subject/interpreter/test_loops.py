@@ -50,6 +50,14 @@ LARGER = {
                 C[i, j] = max(A[i, j], B[i, j])
             return C
     """,
+    "a comparison with NumPy's own True": """
+        def f(A, B):
+            C = np.zeros_like(A)
+            for i in range(A.shape[0]):
+                for j in range(A.shape[1]):
+                    C[i, j] = A[i, j] if (A[i, j] > B[i, j]) == np.True_ else B[i, j]
+            return C
+    """,
     "ndenumerate and enumerate": """
         def f(A, B):
             C = np.empty(A.shape, A.dtype)
