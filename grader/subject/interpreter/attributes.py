@@ -99,7 +99,7 @@ def attribute(value: Any, name: str) -> Any:
     if isinstance(value, Library):
         return value.member(name)
     if isinstance(value, Unknown):
-        return Unknown(f"{value.name}.{name}")
+        return Unknown(f"{value.name}.{name}", value.refusal)
     if hasattr(value, "namespace"):  # another file of the submission
         return value.namespace(name)
     if isinstance(value, FlatElements) and name not in OF_FLAT:

@@ -16,7 +16,7 @@ import numpy as np
 from . import tables
 from .elements import CONSTANTS, Element, ElementArray, FlatElements, Region, plain, unwritten, wrapped
 from .exports import exported_names, imported
-from .refusals import NotFollowed, Reading, Refused, Unknown
+from .refusals import NotFollowed, Reading, Refused, Unknown, unknown_of
 
 NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
 _HAS_A_KIND = (
@@ -37,7 +37,7 @@ class Library:
 
     def member(self, name: str) -> Any:
         """Return what a name of the library stands for."""
-        return self._members.get(name, Unknown(f"{self.name}.{name}"))
+        return self._members.get(name, unknown_of(self.name, name))
 
     def members(self) -> Mapping[str, Any]:
         """Return what `import *` binds, as far as it is in the table."""
@@ -109,8 +109,7 @@ def libraries(region: Region) -> Mapping[str, Library]:
     numpy: dict[str, Any] = {
         name: _array_function(getattr(np, name), region) for name in tables.ARRAY_FUNCTIONS
     }
-    numpy |= types | {name: getattr(np, name) for name in ("inf", "nan", "pi", "e", "newaxis")}
-    numpy |= {name: getattr(np, name) for name in ("True_", "False_")}
+    numpy |= types | {name: getattr(np, name) for name in tables.NUMPY_CONSTANTS}
     numpy |= {"empty": _empty(region), "empty_like": _empty_like(region), "ndenumerate": _ndenumerate}
     numpy |= {"fromiter": _from_iterable(region)}
     numpy |= {name: Kind(np_kind) for name, np_kind in tables.NUMPY_KINDS.items()}

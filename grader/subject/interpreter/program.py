@@ -15,7 +15,7 @@ from .elements import MachineNumbers, Region
 from .frames import Frame, Function
 from .libraries import Decorator, Library, builtin_functions, libraries
 from .reached import Reached
-from .refusals import NotFollowed, Refused, Unknown, shown
+from .refusals import NotFollowed, Refused, Unknown, shown, unknown_of
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
@@ -203,7 +203,7 @@ class Module:
         if name in self._program.builtins:
             return self._program.builtins[name]
         if self._stars:
-            return Unknown(f"{self._stars[-1]}.{name}")
+            return unknown_of(self._stars[-1], name)
         if name in _PYTHON or name.startswith("__"):
             return Unknown(name)
         raise NameError(f"name {name!r} is not defined")
@@ -379,4 +379,4 @@ class Program:
             return self._libraries[name]
         if name.isidentifier() and os.path.isfile(f"{name}.py"):
             return self.module(name)
-        return Unknown(name)
+        return unknown_of(name)

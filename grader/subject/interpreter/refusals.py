@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any, NoReturn
 
 
@@ -56,6 +57,15 @@ _USES = (
 )
 for _name in _USES.split():
     setattr(Unknown, f"__{_name}__", Unknown._refuse)  # noqa: SLF001 - its own
+
+
+def unknown_of(library: str, member: str = "") -> Unknown:
+    """Return a library, or a member of it, that is in no table.
+
+    Of Python's own nobody knows that they do more than the loops around them; others compute whole arrays.
+    """
+    followable = library.partition(".")[0] in sys.stdlib_module_names
+    return Unknown(".".join(filter(None, (library, member))), NotFollowed if followable else Refused)
 
 
 class Reading(Unknown):

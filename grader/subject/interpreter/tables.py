@@ -16,6 +16,7 @@ NUMBA_EXPORTS = _words("""
     intc intp jit njit prange set_num_threads uint uint16 uint32 uint64 uint8 uintp vectorize
 """)
 """Names that `from numba import *` binds."""
+NUMPY_CONSTANTS = ["inf", "nan", "pi", "e", "newaxis", "True_", "False_"]
 ARRAY_FUNCTIONS = _words("""
     array asarray ascontiguousarray asfortranarray copy zeros zeros_like ones ones_like full full_like arange
     eye identity ndindex shape ndim size reshape ravel transpose append concatenate stack vstack hstack

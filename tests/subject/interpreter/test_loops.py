@@ -336,6 +336,10 @@ def test_what_is_no_loop_is_refused_with_its_line(follow, monkeypatch, code, pro
         "class C:\n def larger(self, A, B): return A\ndef f(A, B): return C().larger(A, B)",
         "def f(A, B):\n match A:\n  case _: return B",
         "def f(A, B):\n with A: return B",
+        "class C:\n @staticmethod\n def larger(A, B): return A\ndef f(A, B): return C.larger(A, B)",
+        "import collections\ndef f(A, B): return collections.defaultdict(int)",
+        "from collections import defaultdict\ndef f(A, B): return defaultdict(int)",
+        "from itertools import pairwise\nfrom collections import abc\ndef f(A, B): return abc.Sized(A)",
     ],
 )
 def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path, monkeypatch, code):
@@ -343,6 +347,22 @@ def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path,
     (tmp_path / "work.py").write_text(code)
     answer = elements.main("work.py", "f", [(A, A)], False)
     assert answer["notes"] == [answer["problem"]]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy\ndef f(A, B): return numpy.maximum(A, B)",
+        "from numpy import *\ndef f(A, B): return maximum(A, B)",
+        "import torch\ndef f(A, B): return torch.maximum(A, B)",
+    ],
+)
+def test_work_of_a_library_is_lost_without_a_person(tmp_path, monkeypatch, code):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work.py").write_text(code)
+    answer = elements.main("work.py", "f", [(A, A)], False)
+    assert answer["problem"]
+    assert answer["notes"] == []
 
 
 ANOTHER = """
