@@ -153,10 +153,9 @@ class ClassPages:
                 published=is_published(self._site.book, desk.assignment),
                 closes=closes(desk.rubric, extensions, desk.course.zone),
             )
-        assignment = desk.plugins.assignments.get(desk.assignment)
         view = replace(
             view,
-            assignment_title=assignment.title if assignment else "",
+            assignment_title=desk.title,
             course_title=desk.course.title,
             time_zone=desk.course.zone,
         )

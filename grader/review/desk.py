@@ -51,6 +51,11 @@ class Desk:
         """Items whose kind lets a person decide; of others only those that are held wait for one."""
         self.refresh()
 
+    @property
+    def title(self) -> str:
+        """The assignment's title for people."""
+        return self.plugins.assignments[self.assignment].title
+
     def refresh(self) -> bool:
         """Read the rubric again if its file has changed; return whether it has."""
         try:

@@ -68,6 +68,17 @@ class GradingPages:
     def __init__(self, site: ReviewSite) -> None:
         self._site = site
 
+    def home(self, visit: Visit) -> Response:
+        """Show the assignments with how much waits in each; lead on to the only one."""
+        places = self._site.places
+        if len(places) == 1:
+            return go("a", *places)
+        waiting = {}
+        for name, place in places.items():
+            place.refresh()
+            waiting[name] = sum(question.waiting for question in progress(place))
+        return self._site.page("home.html.j2", visit, places=places, waiting=waiting)
+
     def questions(self, visit: Visit) -> Response:
         """Show every question with how far it is."""
         place = self._site.place(visit)
@@ -80,6 +91,7 @@ class GradingPages:
             "questions.html.j2",
             visit,
             place,
+            title=place.desk.title,
             questions=questions,
             people=people.most_common(),
             waiting=sum(question.waiting for question in questions),

@@ -16,7 +16,7 @@ from grader.review.class_pages import ClassPages
 from grader.review.grading_pages import GradingPages
 from grader.review.people import Door
 from grader.review.safety import Guard
-from grader.review.site import STATIC_FILES, ReviewSite, Visit, go
+from grader.review.site import STATIC_FILES, ReviewSite, Visit
 from grader.review.staff_pages import StaffPages
 
 if TYPE_CHECKING:
@@ -56,10 +56,6 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
         session = request.state.session
         return JSONResponse({"person": session.person.name, "csrf": session.csrf})
 
-    def home(visit: Visit) -> Response:
-        names = list(site.places)
-        return go("a", names[0]) if len(names) == 1 else site.page("home.html.j2", visit, names=names)
-
     def route(path: str, handler: Callable[[Visit], Response], *methods: str) -> Route:
         return Route(path, site.endpoint(handler), methods=list(methods or ("GET",)))
 
@@ -69,7 +65,7 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
             Route("/enter", enter),
             Route("/static/{name}", static),
             Route("/alive", alive),
-            route("/", home),
+            route("/", grading.home),
             route(inside, grading.questions),
             route(f"{inside}/q/{{item}}", grading.start),
             route(f"{inside}/q/{{item}}/criteria", staff.criteria, "GET", "POST"),

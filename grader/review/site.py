@@ -67,6 +67,11 @@ class ReviewRoom:
     index: ClassIndex
     judging: Judging
 
+    def refresh(self) -> None:
+        """Read what is new in gradebook and rubric."""
+        self.desk.refresh()
+        self.index.refresh()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
@@ -137,8 +142,7 @@ class ReviewSite:
         place = self.places.get(visit.path["assignment"])
         if place is None:
             raise MissingPageError("there is no such assignment in this gradebook")
-        place.desk.refresh()
-        place.index.refresh()
+        place.refresh()
         return place
 
     def entry(self, place: ReviewRoom, visit: Visit) -> GradedEntry:

@@ -206,6 +206,8 @@ def everywhere(demo) -> list[str]:
 
 
 def test_no_page_is_wider_than_a_phone(demo, browse):
+    title = demo.desk.items[ITEM].title
+    demo.rubric.write_text(demo.rubric.read_text().replace(title, f"{title}, and why it matters, " * 3))
     paths = everywhere(demo)
     page = browse.open(viewport={"width": 360, "height": 740})
     for path in paths:

@@ -14,7 +14,8 @@ from grader.review.fairness import in_sample
 from grader.review.labels import label
 from grader.review.presence import AWAY_S, Presence
 from grader.review.server import listen
-from grader.review.site import when
+from grader.review.site import ReviewSite, when
+from tests.review.conftest import Visitor, served
 from tests.review.test_points import ITEM, first, newest, rows, write_evidence
 
 
@@ -25,6 +26,16 @@ def test_no_packet_of_a_page_waits_until_the_one_before_is_confirmed():
         server.accept()[0] as accepted,
     ):
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_the_first_page_shows_assignments_with_what_waits(demo):
+    site = ReviewSite(demo.book, {"demo": demo.desk, "again": demo.desk})
+    with served(site, demo.door) as address:
+        visitor = Visitor(address, demo.tokens["Ada"])
+        assert demo.texts(visitor.get("/")).count("Questions on GPUs") == 2
+        assert "again · 118 to read" in demo.texts(visitor.get("/"))
+        assert "<h1>Questions on GPUs</h1>" in visitor.get("/a/again")
+    site.close()
 
 
 def test_each_question_has_a_random_order_of_its_own_that_stays(demo):
