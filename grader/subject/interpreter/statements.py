@@ -12,11 +12,12 @@ import numpy as np
 
 from .attributes import attribute
 from .elements import Element, ElementArray
+from .exports import exported_names
 from .expressions import Expressions, combine_in_place, handlers_of
 from .frames import Frame, Function
 from .generators import FunctionInputs, step_by_step
 from .libraries import Library
-from .refusals import NotFollowed, Refused, Unknown, shown
+from .refusals import NotFollowed, Refused, Unknown, shown, unknown_of
 
 _ALIKE = (IndexError, StopIteration, ImportError, ModuleNotFoundError)
 """Errors that are raised here where they are raised elsewhere; of imports `_must_not_fail` takes care."""
@@ -230,8 +231,7 @@ class Statements:
             known = isinstance(below, Library) or alias.name == "*"
             self._must_be_there(source, node.module or "", "" if known else alias.name)
             if alias.name == "*":
-                members: Mapping[str, Any] = source.members()
-                for name, value in members.items():
+                for name, value in _members(source, node.module or "").items():
                     frame.store(name, value)
                 frame.module.star(source)
             else:
@@ -344,6 +344,14 @@ def _must_cross(value: Any) -> None:
         raise Refused(
             f"gives compiled code a value of type {type(value).__name__}, which numba does not take"
         )
+
+
+def _members(source: Any, module: str) -> Mapping[str, Any]:
+    """Return what `import *` binds; of Python's own modules that are not followed, by their names alone."""
+    if isinstance(source, Unknown) and source.refusal is NotFollowed:
+        return {name: unknown_of(module, name) for name in exported_names(module)}
+    members: Mapping[str, Any] = source.members()
+    return members
 
 
 def _is_exception(value: Any) -> bool:

@@ -339,6 +339,8 @@ def test_what_is_no_loop_is_refused_with_its_line(follow, monkeypatch, code, pro
         "class C:\n @staticmethod\n def larger(A, B): return A\ndef f(A, B): return C.larger(A, B)",
         "import collections\ndef f(A, B): return collections.defaultdict(int)",
         "from collections import defaultdict\ndef f(A, B): return defaultdict(int)",
+        "from heapq import *\ndef f(A, B): return nlargest(1, B)",
+        "from statistics import *\ndef f(A, B): return mean(A)",
         "from itertools import pairwise\nfrom collections import abc\ndef f(A, B): return abc.Sized(A)",
     ],
 )
