@@ -56,10 +56,10 @@ class _InProgress:
     """Parts that have no order yet, by their numbers."""
     ordered: dict[str, tuple[int, Part]] = field(default_factory=dict)
     """Parts whose orders are open, with their numbers, by the key of the order."""
-    unseen: dict[str, Task] = field(default_factory=dict)
+    unrecorded: dict[str, Task] = field(default_factory=dict)
     """Tasks of open orders that have no record yet, by item."""
-    left: list[Task] = field(default_factory=list)
-    """Tasks that a part has left without a record, for another part."""
+    left_over: list[Task] = field(default_factory=list)
+    """Tasks that ended orders have left without a record; another part takes them."""
     lines: set[int] = field(default_factory=set)
     """Hashes of the lines that were read."""
     bad_record: str = ""
@@ -170,15 +170,15 @@ class Grading:
         ready = [number for number, part in entry.waiting.items() if unfinished.isdisjoint(part.after)]
         for number in ready:
             part = entry.waiting.pop(number)
-            if entry.left and not part.shares_gpu:
-                part = replace(part, tasks=self._in_order((*entry.left, *part.tasks)))
-                entry.left.clear()
+            if entry.left_over and not part.shares_gpu:
+                part = replace(part, tasks=self._in_order((*entry.left_over, *part.tasks)))
+                entry.left_over.clear()
             self._order(entry, number, part)
         if entry.ordered:
             return
-        if entry.left and not entry.problem:
-            self._order(entry, 0, Part(tasks=self._in_order(entry.left), exclusive=True))
-            entry.left.clear()
+        if entry.left_over and not entry.problem:
+            self._order(entry, 0, Part(tasks=self._in_order(entry.left_over), exclusive=True))
+            entry.left_over.clear()
         else:
             self._finish(entry)
 
@@ -201,7 +201,7 @@ class Grading:
             shares_gpu=part.shares_gpu,
         )
         entry.ordered[order.key] = number, part
-        entry.unseen |= {task.item: task for task in part.tasks}
+        entry.unrecorded |= {task.item: task for task in part.tasks}
         self._open[order.key] = entry
         self._plugins.run_started(submission.submission, len(part.tasks))
         self._session.submit(order)
@@ -234,7 +234,7 @@ class Grading:
             entry.runs.add(record.run.id)
         if isinstance(record, ItemObserved):
             item = record.observation.item
-            entry.unseen.pop(item, None)
+            entry.unrecorded.pop(item, None)
             submission.tried.add(item)
             self._plugins.observed(record.observation, submission.titles.get(item, item))
 
@@ -242,8 +242,8 @@ class Grading:
         """Note what an order has left without a record, and go on with its submission."""
         del self._open[event.order.key]
         _, part = entry.ordered.pop(event.order.key)
-        left = [task for task in part.tasks if entry.unseen.pop(task.item, None)]
-        entry.left += left
+        left = [task for task in part.tasks if entry.unrecorded.pop(task.item, None)]
+        entry.left_over += left
         entry.problem, entry.bad_record = event.problem or entry.bad_record, ""
         if left and not part.shares_gpu and not entry.problem:  # whatever the engine says of how it went
             items = ", ".join(sorted(task.item for task in left))
@@ -254,7 +254,7 @@ class Grading:
     def _give_up(self) -> None:
         """Score what the engine has not ended and tells nothing of any more."""
         for entry in {id(entry): entry for entry in self._open.values()}.values():
-            entry.left += entry.unseen.values()
+            entry.left_over += entry.unrecorded.values()
             entry.problem = "the engine ended without a word of it; run again"
             self._finish(entry)
         self._open.clear()
@@ -265,7 +265,7 @@ class Grading:
         with entry.closing:
             try:
                 _require_sandbox(entry)
-                trouble = entry.problem if entry.left else ""
+                trouble = entry.problem if entry.left_over else ""
                 result = score_and_report(entry.submission, self._files, trouble)
             except Exception as error:
                 result = error
