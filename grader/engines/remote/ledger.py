@@ -84,6 +84,11 @@ class Ledger:
         for entries in self.waiting.values():
             yield from entries
 
+    def note_states(self, states: TaskStates) -> None:
+        """Note for each task what the scheduler says of it, or of those that it does not list by numbers."""
+        for place, task in self.tasks.items():
+            task.state = states.get(place) or states.get((place[0], REST))
+
     def of_batch(self, name: str) -> list[OpenOrder]:
         """Return the open orders of a batch."""
         tasks = [task for (batch, _), task in self.tasks.items() if batch == name]
@@ -200,8 +205,3 @@ class Ledger:
             with suppress(SchedulerAwayError):  # a task that was started again finds no order
                 self.scheduler.cancel(name)
             remove_batch(folder)
-
-
-def state_in(states: TaskStates, place: tuple[str, int]) -> TaskState | None:
-    """Return the state of a task, or that of those of its batch that are not listed by their numbers."""
-    return states.get(place) or states.get((place[0], REST))

@@ -17,7 +17,7 @@ from grader.contracts.engine import Ended, EngineSettings, Event, Order, QueueSt
 from grader.engines.remote.batch import Batch, folder_of, last_words, new_name, read_batch, write_batch
 from grader.engines.remote.durations import Durations
 from grader.engines.remote.journal import Attempted
-from grader.engines.remote.ledger import Ledger, OpenOrder, OpenTask, state_in
+from grader.engines.remote.ledger import Ledger, OpenOrder, OpenTask
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import divide_into_packs, pack_sizes
 from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError, TaskPhase
@@ -302,6 +302,7 @@ class RemoteSession:
         if self._away:
             self._away = ""
             self._tell(f"{self.name} answers again", ledger)
+        ledger.note_states(states)
         now = time.monotonic()
         names = {name for name, _ in states}
         for batch in tuple(self._unsent.values()):
@@ -310,7 +311,6 @@ class RemoteSession:
             else:
                 self._submit(batch, ledger)
         for place, task in tuple(ledger.tasks.items()):
-            task.state = state_in(states, place)
             if (task.state and not task.state.phase.is_over) or place[0] in self._unsent:
                 task.over_since = None
                 if task.journals.attempts > RESTARTS:
