@@ -37,7 +37,7 @@ class Library:
 
     def member(self, name: str) -> Any:
         """Return what a name of the library stands for."""
-        return self._members.get(name, unknown_of(self.name, name))
+        return self._members[name] if name in self._members else unknown_of(self.name, name)
 
     def members(self) -> Mapping[str, Any]:
         """Return what `import *` binds, as far as it is in the table."""

@@ -312,6 +312,18 @@ VECTORISED = {
 }
 
 
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """The whole answer on `f(A, A)`, notes for a person included."""
+
+    def ask(code):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "work.py").write_text(code)
+        return elements.main("work.py", "f", [(A, A)], False)
+
+    return ask
+
+
 @pytest.mark.parametrize("code", LARGER.values(), ids=LARGER)
 def test_the_larger_element_is_found_by_any_loop(follow, code):
     assert follow(code) == ""
@@ -344,10 +356,8 @@ def test_what_is_no_loop_is_refused_with_its_line(follow, monkeypatch, code, pro
         "from itertools import pairwise\nfrom collections import abc\ndef f(A, B): return abc.Sized(A)",
     ],
 )
-def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path, monkeypatch, code):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "work.py").write_text(code)
-    answer = elements.main("work.py", "f", [(A, A)], False)
+def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(asked, code):
+    answer = asked(code)
     assert answer["notes"] == [answer["problem"]]
 
 
@@ -359,10 +369,8 @@ def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path,
         "import torch\ndef f(A, B): return torch.maximum(A, B)",
     ],
 )
-def test_work_of_a_library_is_lost_without_a_person(tmp_path, monkeypatch, code):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "work.py").write_text(code)
-    answer = elements.main("work.py", "f", [(A, A)], False)
+def test_work_of_a_library_is_lost_without_a_person(asked, code):
+    answer = asked(code)
     assert answer["problem"]
     assert answer["notes"] == []
 
