@@ -156,9 +156,7 @@ class _Functions:
 
         for name in ("sigmoid", "sigmoid_prime"):
             ours = getattr(training, name)
-            if tables or not training.same(
-                self._values(name, "numbers", samples), ours(samples), training.SAME
-            ):
+            if tables or not training.same(self._values(name, "numbers", samples), ours(samples)):
                 self._stand_ins[name] = training.interpolated(self._values(name, "a table", training.TABLE))
             else:
                 self._stand_ins[name] = ours
@@ -174,12 +172,12 @@ class _Functions:
         """
         from numpy import hstack
 
-        from .training import TABLE_SAME, TABLE_SHARE, same
+        from .training import same_as_used
 
         numbers = hstack(sums).astype("float64")
         for name, stand_in in self._stand_ins.items():
             values = self._values(name, f"step {step}", numbers)
-            if not same(values, stand_in(numbers), TABLE_SAME, TABLE_SHARE):
+            if not same_as_used(values, stand_in, numbers):
                 raise _OtherValuesError(name)
 
     def _values(self, name: str, what: str, samples: Any) -> Any:

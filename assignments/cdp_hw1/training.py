@@ -12,7 +12,8 @@ SAME = 1e-5
 TABLE_SAME = 2e-3
 """The same for a table of it: half precision and interpolation stay below."""
 TABLE_SHARE = 0.99
-"""At so many places: where a function jumps, a value between two of its table is no value of its own."""
+"""At so many places."""
+TABLE_STEP = 1 / 1024
 TABLE = np.linspace(-100.0, 100.0, 200 * 1024 + 1)
 """The arguments of a table, evenly spaced; activations of this network stay far inside."""
 
@@ -58,11 +59,25 @@ def numbers(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def same(values: np.ndarray, others: np.ndarray, within: float, share: float = 1.0) -> bool:
-    """Whether two arrays hold the same numbers, or NaN, at a share of the places, as a network can tell."""
+def same(values: np.ndarray, others: np.ndarray) -> bool:
+    """Whether two arrays hold the same numbers, or NaN, as a network can tell."""
+    return bool(_close(values, others, SAME).all())
+
+
+def same_as_used(values: np.ndarray, stand_in: Function, z: np.ndarray) -> bool:
+    """Whether a function's values at `z` are what stood for it gives there, or one step of a table beside.
+
+    Where a function jumps, a table gives a number between both sides, which is no value of the function's.
+    """
+    close = np.zeros(z.shape, bool)
+    for beside in (0.0, -TABLE_STEP, TABLE_STEP):
+        close |= _close(values, stand_in(z + beside), TABLE_SAME)
+    return bool(close.size == 0 or close.mean() >= TABLE_SHARE)
+
+
+def _close(values: np.ndarray, others: np.ndarray, within: float) -> np.ndarray:
     with np.errstate(all="ignore"):
-        close = np.isclose(values, others, rtol=within, atol=within, equal_nan=True)
-    return bool(close.size == 0 or close.mean() >= share)
+        return np.isclose(values, others, rtol=within, atol=within, equal_nan=True)
 
 
 def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:

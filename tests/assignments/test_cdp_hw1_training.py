@@ -456,6 +456,15 @@ def sigmoid_prime(x):
     assert earned == 1.0
 
 
+def test_a_value_beside_a_jump_is_one_of_the_functions():
+    z = 0.3 + np.linspace(-0.5, 0.5, 101) * training.TABLE_STEP
+    jumps = np.where(z < 0.3, 0.0, 1.0)
+    table = training.interpolated(np.where(training.TABLE < 0.3, 0.0, 1.0))
+    assert not np.isclose(table(z), jumps, atol=0.1).all()
+    assert training.same_as_used(jumps, table, z)
+    assert not training.same_as_used(np.full_like(z, 0.5), table, z)
+
+
 def test_half_precision_is_good_enough_for_a_network(context):
     half = UTILS + "\n\ndef sigmoid(x):\n    return (1 / (1 + np.exp(-x))).astype(np.float16)\n"
     _, earned = look(context(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
