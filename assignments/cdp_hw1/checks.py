@@ -30,7 +30,7 @@ class Trains(CheckKind):
     called there are the functions of `utils.py`. `random_weights` and `zeros_biases` give the network's first
     values, `create_batches` the order of the samples. `sigmoid` and `sigmoid_prime` are called with numbers
     first: where they give ours, ours compute the training, and otherwise a table of what they gave. At steps
-    that are drawn from the seed they are called with the sums of that step, and must give what was used. The
+    that are drawn from the seed they are called with the sums of each layer, and must give what was used. The
     drawn weights of a matrix get another order and other signs, so that nobody hands in what was learnt
     elsewhere.
     """
@@ -163,22 +163,22 @@ class _Functions:
         return self._stand_ins["sigmoid"], self._stand_ins["sigmoid_prime"]
 
     def compare(self, step: int, sums: Sequence[Any]) -> None:
-        """Call both with the sums of one step: (n, neurons of all layers), float64.
+        """Call both with the sums of one step, layer by layer, as the network of the course does.
+
+        What is right in other shapes alone is of no use there.
 
         Raises:
             _EndedError: one did not return.
             _OtherValuesError: one gives other values than what stands for it.
             Unusable: one gives no array of the same shape.
         """
-        from numpy import hstack
-
         from .training import same_as_used
 
-        numbers = hstack(sums).astype("float64")
-        for name, stand_in in self._stand_ins.items():
-            values = self._values(name, f"step {step}", numbers)
-            if not same_as_used(values, stand_in, numbers):
-                raise _OtherValuesError(name)
+        for layer in sums:
+            numbers = layer.astype("float64")
+            for name, stand_in in self._stand_ins.items():
+                if not same_as_used(self._values(name, f"step {step}", numbers), stand_in, numbers):
+                    raise _OtherValuesError(name)
 
     def _values(self, name: str, what: str, samples: Any) -> Any:
         from .training import numbers
