@@ -44,7 +44,7 @@ class PlayedClock:
     """What each further mini-batch takes."""
     seed: int = 0
     """Of what is drawn."""
-    _now: float = field(default=0.0, init=False, repr=False)
+    _now: float = field(default=1000.0, init=False, repr=False)
     _done: float = field(default=0.0, init=False, repr=False)
     _steps: int = field(default=0, init=False, repr=False)
     _networks: list[list[Weights]] = field(default_factory=list, init=False, repr=False)
@@ -66,10 +66,11 @@ class PlayedClock:
     def __call__(self, did: str, *args: Any) -> Any:
         """Let the time pass that something takes which the program did.
 
-        `begin` anew; `make` a network; `train` with a mini-batch; `give` it to the GPU, and go on; `wait` for
-        the GPU; `wait_until` a moment; `record` an event on the GPU; `poll` one; `read` the clock. `train`
-        and `give` come with the number of the network, the number of a rate and the weights afterwards, row
-        by row, with the bias behind each; `added` with when a sum was computed, and the sum.
+        `begin`, with the first step ahead; `make` a network; `train` with a mini-batch; `give` it to the GPU,
+        and go on; `wait` for the GPU; `wait_until` a moment; `record` an event on the GPU; `poll` one; `read`
+        the clock. `train` and `give` come with the number of the network, the number of a rate and the
+        weights afterwards, row by row, with the bias behind each; `added` with when a sum was computed, and
+        the sum.
 
         Returns:
             What time it is then; for `record`, when the GPU gets there; for `make`, the network's number and
@@ -81,7 +82,8 @@ class PlayedClock:
         """
         match did:
             case "begin":
-                self._now, self._done, self._steps = 1000.0, 0.0, 0
+                # A program can ask for it as well: no time is given back.
+                self._now, self._steps = max(self._now, self._done), 0
             case "batch" | "rate" | "addends":
                 return self._drawn(did)
             case "make":

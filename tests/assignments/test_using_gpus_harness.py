@@ -259,6 +259,25 @@ def test_a_clock_that_is_asked_without_training_does_not_go_on(answers, asked):
         assert compare(value, expected.on_played_clock(*case.args), NEAR).note
 
 
+BEGINS = """
+import time
+import played_clock
+
+def seconds_per_batch(make, step, batch, device, threads):
+    start = time.time()
+    network = make()
+    step(network, *batch)
+    played_clock.clock.did("begin")
+    for _ in range(10):
+        step(network, *batch)
+    return (time.time() - start) / 10
+"""
+
+
+def test_a_clock_that_is_told_to_begin_anew_goes_on(answers):
+    assert "without_making" in missed(answers, BEGINS)
+
+
 FORGED = {
     "the driver's list": (
         "cells = {name: c.cell_contents for name, c in zip(step.__code__.co_freevars, step.__closure__)}\n"
