@@ -30,9 +30,9 @@ class Trains(CheckKind):
     called there are the functions of `utils.py`. `random_weights` and `zeros_biases` give the network's first
     values, `create_batches` the order of the samples. `sigmoid` and `sigmoid_prime` are called with numbers
     first: where they give ours, ours compute the training, and otherwise a table of what they gave. At steps
-    that are drawn from the seed they are called with the sums of each layer, and must give what was used. The
-    drawn weights of a matrix get another order and other signs, so that nobody hands in what was learnt
-    elsewhere.
+    that are drawn from the seed, and with the test set at the end, they are called with the sums of each
+    layer, and must give what was used. The drawn weights of a matrix get another order and other signs, so
+    that nobody hands in what was learnt elsewhere.
     """
 
     name: ClassVar[str] = "trains"
@@ -162,8 +162,8 @@ class _Functions:
                 self._stand_ins[name] = ours
         return self._stand_ins["sigmoid"], self._stand_ins["sigmoid_prime"]
 
-    def compare(self, step: int, sums: Sequence[Any]) -> None:
-        """Call both with the sums of one step, layer by layer, as the network of the course does.
+    def compare(self, what: str, sums: Sequence[Any]) -> None:
+        """Call both with the sums of a step or of the test set, layer by layer, as the course's network does.
 
         What is right in other shapes alone is of no use there.
 
@@ -177,7 +177,7 @@ class _Functions:
         for layer in sums:
             numbers = layer.astype("float64")
             for name, stand_in in self._stand_ins.items():
-                if not same_as_used(self._values(name, f"step {step}", numbers), stand_in, numbers):
+                if not same_as_used(self._values(name, what, numbers), stand_in, numbers):
                     raise _OtherValuesError(name)
 
     def _values(self, name: str, what: str, samples: Any) -> Any:
@@ -200,6 +200,7 @@ def _train(
     from numpy import arange
     from numpy.random import default_rng
 
+    from .data import inputs
     from .training import Network, Unusable, drawn_batches, drawn_weights, in_list, zero_biases
 
     rng = default_rng(seed)
@@ -230,6 +231,7 @@ def _train(
                         "a training with the values of utils.py computes for longer than "
                         f"{TRAINING_CPU_S:g} s; do they hold numbers that are no zeros and below 1e-38?"
                     )
+            functions.compare("the test set", network.sums(inputs(test.pictures)))
         except _OtherValuesError as error:
             other = str(error)
         else:
@@ -264,7 +266,7 @@ def _epoch(
                 "sigmoid_prime give a number for every number?"
             )
         if number in compared:
-            functions.compare(number + 1, sums)
+            functions.compare(f"step {number + 1}", sums)
     accuracy = float((network.predict(inputs(test.pictures)) == test.labels).mean())
     return Case(
         name=f"epoch {epoch + 1}",

@@ -248,6 +248,11 @@ class Network:
         with np.errstate(all="ignore"):
             return np.argmax(self._forward(samples)[1][-1], axis=1)
 
+    def sums(self, samples: np.ndarray) -> list[np.ndarray]:
+        """The sums of each layer for samples (n, inputs) in float32, each (n, neurons)."""
+        with np.errstate(all="ignore"):
+            return self._forward(samples)[0]
+
     def _forward(self, samples: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         sums, activations = [], [samples]
         for weights, biases in zip(self._weights, self._biases, strict=True):

@@ -381,6 +381,10 @@ def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(context, digits, n
             "sigmoid(x):\n    return x * 0.0 if x.ndim == 2 and x.shape[1] == 10 else 1 / (1 + np.exp(-x))",
             "sigmoid does not give one value for a number, whatever stands beside it",
         ),
+        (
+            "sigmoid(x):\n    return x * 0.0 if len(x) == 10_000 else 1 / (1 + np.exp(-x))",
+            "sigmoid does not give one value for a number, whatever stands beside it",
+        ),
     ],
 )
 @pytest.mark.quick(4)
