@@ -301,6 +301,8 @@ class _Draft:
         total = self.top.get("points")
         if total is None or "items" not in self.top:
             return
+        if not self.top["items"]:
+            self.reading.wrong(("items",), "is empty; write at least one item")
         if len(each) < len(self.items) or any(points < 0 for points in each):
             return  # A sum over wrong numbers would be one more line about the same mistake.
         earning = [values["points"] for values in self.items if _counts(values) == "earns"]

@@ -56,12 +56,14 @@ def unusable_argument(case: InputCase) -> str:
     return ""
 
 
-def _cases(values: Iterable[Any], where: str) -> Iterator[InputCase]:
+def _cases(values: Iterable[Any] | InputCase, where: str) -> Iterator[InputCase]:
     """Yield the cases that a family gives.
 
     Raises:
         CourseError: one is no case, or cannot be handed to a program, or they do not end.
     """
+    if isinstance(values, InputCase):
+        raise CourseError(f'{where} returns a case; write yield case("a name", …) in place of return')
     for number, case in enumerate(values):
         if not isinstance(case, InputCase):
             message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'

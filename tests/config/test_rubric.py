@@ -131,6 +131,12 @@ def test_load_raises_with_every_line(course: SimpleNamespace, kinds: Mapping[str
     )
 
 
+def test_a_rubric_without_items_is_refused(lines: Lines) -> None:
+    assert lines("schema: 1\nassignment: hw1\npoints: 0\nitems: []\n") == (
+        "rubrics/hw1.yaml:4:1: items: is empty; write at least one item",
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
