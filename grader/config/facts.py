@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from inspect import Parameter, Signature
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
@@ -40,8 +41,6 @@ def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[s
     Those are the files of the reference that the assignment accepts and that are not in `given/` itself. What
     a file imports by way of others in `given/` counts, and what stands in a function or a `try` does not.
     """
-    given = {file.stem: file for file in sorted((folder / "given").glob("*.py"))}
-    imports = {module: _imports(file) for module, file in given.items()}
 
     def submitted(module: str) -> bool:
         file = f"{module.replace('.', '/')}.py"
@@ -49,16 +48,62 @@ def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[s
         return in_reference and not unaccepted(file, assignment, folder)
 
     needed = {}
-    for module in given:
+    for module, reached in _reached(folder).items():
+        files = tuple(f"{name.replace('.', '/')}.py" for name in sorted(reached) if submitted(name))
+        if files:
+            needed[module] = files
+    return needed
+
+
+def absent_imports(folder: Path, others: Iterable[str] = ()) -> Mapping[str, tuple[str, ...]]:
+    """Return what files of `given/` import where they begin and nobody has, by the importing module's name.
+
+    Those are names of no file or folder of `given/` and the reference, of none of the `others` (paths, such
+    as those of a submission or of what a build makes), and of no module that is installed. An import in a
+    function or a `try` does not count.
+    """
+    own = (path.relative_to(folder) for part in ("given", "reference") for path in (folder / part).rglob("*"))
+    had = {part.partition(".")[0] for path in (*own, *map(PurePosixPath, others)) for part in path.parts}
+
+    def is_absent(name: str) -> bool:
+        return name not in had and not is_installed(name)
+
+    absent = {}
+    for module, reached in _reached(folder).items():
+        if names := tuple(filter(is_absent, sorted({name.partition(".")[0] for name in reached}))):
+            absent[module] = names
+    return absent
+
+
+def import_place(folder: Path, name: str) -> str:
+    """Return `file:line` of the first import of a module, no part of a package, in the files of `given/`."""
+    for file in sorted((folder / "given").glob("*.py")):
+        for line, imported in _located_imports(file):
+            if imported.partition(".")[0] == name:
+                return f"{show_path(file)}:{line}"
+    return show_path(folder / "given")
+
+
+def is_installed(module: str) -> bool:
+    """Tell whether a module, no part of a package, can be found here."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _reached(folder: Path) -> Mapping[str, frozenset[str]]:
+    """Return what each file of `given/` imports, itself or by way of others there, by its module's name."""
+    imports = {file.stem: _imports(file) for file in sorted((folder / "given").glob("*.py"))}
+    everything = {}
+    for module in imports:
         reached, pending = {module}, [module]
         while pending:
             new = [name for name in imports.get(pending.pop(), ()) if name not in reached]
             reached.update(new)
             pending += new
-        files = tuple(f"{name.replace('.', '/')}.py" for name in sorted(reached) if submitted(name))
-        if files:
-            needed[module] = files
-    return needed
+        everything[module] = frozenset(reached)
+    return everything
 
 
 def parameters_of(folder: Path, function: str) -> tuple[str, Signature] | None:
@@ -108,20 +153,23 @@ def _signature(arguments: ast.arguments) -> Signature:
 
 def _imports(file: Path) -> tuple[str, ...]:
     """Return the modules that a file imports at its top; none if it cannot be read."""
+    return tuple(name for _, name in _located_imports(file))
+
+
+def _located_imports(file: Path) -> Iterator[tuple[int, str]]:
     import ast
 
     try:
         statements = _parsed(file)
     except Unparsable:
-        return ()
-    names: list[str] = []
+        return
     for statement in statements:
         match statement:
             case ast.Import(names=imported):
-                names += [entry.name for entry in imported]
+                yield from ((statement.lineno, entry.name) for entry in imported)
             case ast.ImportFrom(module=str() as module, names=imported, level=0):
-                names += [module, *(f"{module}.{entry.name}" for entry in imported)]
-    return tuple(names)
+                yield statement.lineno, module
+                yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
 
 
 class Unparsable(Exception):

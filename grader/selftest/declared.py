@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from grader.config.accepted import names_of, requires_objection
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.decode import quoted
+from grader.config.facts import absent_imports, import_place, is_installed
 from grader.config.problem import closest, show_path, suggestion
 from grader.config.yaml_source import read_yaml
 from grader.intake.accept import accepted
@@ -53,6 +53,18 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     for field, message in _problems(assignment, folder):
         line = lines.get(field) or lines.get("name", 1)
         yield f"{show_path(file)}:{line}: {field}: {message}"
+    yield from _misspelt_imports(assignment, folder)
+
+
+def _misspelt_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
+    """Yield the imports of `given/` that nobody has, where one that somebody has is much like it."""
+    had = [Path(file).stem for part in ("given", "reference") for file in _files(folder / part)]
+    made = assignment.build.products if assignment.build else ()
+    absent = absent_imports(folder, made).values()
+    for name in sorted({name for names in absent for name in names}):
+        if near := get_close_matches(name, (*had, *_installed()), n=1, cutoff=_MISSPELT):
+            place = import_place(folder, name)
+            yield f"{place}: no module is called {name}; did you mean {near[0]}?"
 
 
 def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
@@ -112,7 +124,7 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
                 yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):
         top = module.partition(".")[0]
-        if top in modules or _is_installed(top):
+        if top in modules or is_installed(top):
             continue
         if near := get_close_matches(top, _installed(), n=1, cutoff=_MISSPELT):
             yield "preloads", f"no module is called {top}; did you mean {near[0]}?"
@@ -122,13 +134,6 @@ def _files(folder: Path) -> tuple[str, ...]:
     """Return the files below a folder, without what tools leave behind."""
     paths = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     return tuple(sorted(path for path in paths if not junk_part(path)))
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 @cache

@@ -342,6 +342,45 @@ def test_a_file_of_the_course_in_the_place_of_a_students_is_named(course):
     assert line.startswith(f"{ASSIGNMENT}:13: accepts: given/vectors.py takes the place of the vectors.py")
 
 
+@pytest.mark.parametrize(
+    ("imports", "lines"),
+    [
+        ("import vectors", []),
+        ("import json, vecters", [":1: no module is called vecters; did you mean vectors?"]),
+        ("import vectors\nimport nummpy", [":2: no module is called nummpy; did you mean numpy?"]),
+        ("import only_on_another_machine", []),
+    ],
+)
+def test_a_misspelt_import_of_the_courses_driver_is_named(course, imports, lines):
+    driver = course / "assignments/vectors/given/driver.py"
+    driver.parent.mkdir()
+    driver.write_text(imports + "\n")
+    assert list(told(course)) == [f"assignments/vectors/given/driver.py{line}" for line in lines]
+
+
+@pytest.mark.parametrize("lacks", ["driver", "student"])
+def test_a_module_that_the_courses_driver_lacks_costs_nobody_points(course, lacks):
+    driver = course / "assignments/vectors/given/driver.py"
+    driver.parent.mkdir()
+    driver.write_text("import vectors\n\n\ndef saxpy(a, x, y):\n    return vectors.saxpy(a, x, y)\n")
+    work = course / "work/vectors.py"
+    work.parent.mkdir()
+    work.write_text((course / REFERENCE).read_text())
+    at_fault = driver if lacks == "driver" else work
+    at_fault.write_text("import module_of_another_machine\n" + at_fault.read_text())
+    rubric = course / RUBRIC
+    of = "of: driver.saxpy\n    expected: saxpy"
+    rubric.write_text(rubric.read_text().replace("of: vectors.saxpy", of))
+    done = grader(course, "run", "work", "--student", "ann", "--out", "out")
+    score = json.loads((course / "out/vectors/ann/score.json").read_text())
+    (item,) = score["items"]
+    if lacks == "driver":
+        assert (done.returncode, item["status"]) == (4, "pending")
+        assert "given/driver.py:1: imports module_of_another_machine, which neither" in item["reason"]
+    else:
+        assert (done.returncode, item["status"]) == (0, "not earned")
+
+
 def test_what_rests_on_text_alone_is_found_by_rubric_check_too(course):
     path = course / ASSIGNMENT
     path.write_text(path.read_text().replace("memory_mb=1024", "memory_mb=1"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from grader.config.facts import files_imported, read_facts
+from grader.config.facts import absent_imports, files_imported, import_place, read_facts
 from grader.model.assignment import Assignment
 
 
@@ -120,3 +120,19 @@ def test_files_that_files_of_the_course_import_are_those_that_students_hand_in(
         "driver": ("package/net.py",),
         "steps": ("package/net.py",),
     }
+
+
+def test_imports_of_the_course_that_nobody_has_are_named_with_their_place(course: SimpleNamespace) -> None:
+    given = course.homework / "given"
+    given.mkdir(exist_ok=True)
+    (given / "driver.py").write_text("import json\nimport helper, work, made\n")
+    (given / "helper.py").write_text(
+        "from nowhere.at import all\ntry:\n    import perhaps\nexcept ImportError: ...\n"
+    )
+    (given / "alone.py").write_text("import work\n")
+    assert absent_imports(course.homework, ["work.py", "lib/made.so"]) == {
+        "driver": ("nowhere",),
+        "helper": ("nowhere",),
+    }
+    assert absent_imports(course.homework)["alone"] == ("work",)
+    assert import_place(course.homework, "nowhere").endswith("given/helper.py:1")
