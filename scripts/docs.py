@@ -25,6 +25,7 @@ from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
 from grader.config.rubric import load_rubric
+from grader.contracts import context as context_contract
 from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
@@ -304,6 +305,30 @@ def api() -> str:
     return "".join(parts)
 
 
+def context() -> str:
+    """What `observe` is given: each member of the context and of a subject, with its whole docstring."""
+    parts = []
+    for contract in (context_contract.CheckContext, context_contract.Subject, context_contract.Quiet):
+        rows = []
+        for name, member in vars(contract).items():
+            getter = member.fget if isinstance(member, property) else member
+            if name.startswith("_") or not inspect.isfunction(getter):
+                continue
+            takes = "" if isinstance(member, property) else f"({', '.join(parameters(getter))})"
+            rows.append((f"`{name}{takes}`", " ".join((inspect.getdoc(getter) or "").split())))
+        parts.append(
+            f"### {contract.__name__}\n\n{first_paragraph(contract)}\n\n{table(('has', 'does'), *rows)}\n"
+        )
+    return "".join(parts)
+
+
+def parameters(function: Callable[..., Any]) -> Iterator[str]:
+    """The parameters of a method as its calls write them, with `name=default` where one may be left out."""
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        optional = parameter.default is not parameter.empty
+        yield f"{parameter.name}={parameter.default!r}" if optional else parameter.name
+
+
 def sentence(path: Path, name: str) -> str:
     """The first sentence on a name that a module defines or imports, followed to its definition."""
     statements = ast.parse(path.read_text(encoding="utf-8")).body
@@ -332,6 +357,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,
     "commands": commands,
+    "context": context,
     "course-keys": course_keys,
     "engine-keys": engine_keys,
     "evidence": records,
