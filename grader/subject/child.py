@@ -272,12 +272,26 @@ def _place(frames: traceback.StackSummary, folders: Sequence[str]) -> str:
 
 def _syntax_error(error: SyntaxError, folders: Sequence[str]) -> str:
     """Return `file:line: message`; without a line the name of the exception and its text."""
-    if not error.filename or not error.lineno:
+    file, line, message = error.filename, error.lineno, error.msg
+    if "null bytes" in str(message):  # so it says of UTF-16, before 3.12 without a file
+        message = "is not written in UTF-8; save it as UTF-8"
+        file, line = file or _file_with_null_bytes(folders), line or 1
+    if not file or not line:
         return f"{type(error).__name__}: {error}"
-    file = error.filename
     for folder in folders:
         file = file.removeprefix(f"{folder}/")
-    return f"{file}:{error.lineno}: {error.msg}"
+    return f"{file}:{line}: {message}"
+
+
+def _file_with_null_bytes(folders: Sequence[str]) -> str:
+    """Return a file of the submission or the course that no Python reads; empty if there is none."""
+    for folder in folders:
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.name.endswith(".py") and entry.is_file():
+                with open(entry.path, "rb") as file:
+                    if b"\0" in file.read():
+                        return entry.path
+    return ""
 
 
 def _flush() -> None:

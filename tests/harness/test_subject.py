@@ -253,6 +253,13 @@ def test_who_holds_too_much_of_a_gpu_is_told_of_handles_too(classroom, monkeypat
     )
 
 
+def test_a_file_in_utf_16_is_named_with_what_to_do_also_where_another_imports_it(classroom):
+    (classroom.workspace / "nets.py").write_bytes("x = 1\n".encode("utf-16"))
+    with classroom.submit("import nets") as subject:
+        assert subject.imported.outcome is Outcome.CRASHED
+        assert subject.imported.note == "nets.py:1: is not written in UTF-8; save it as UTF-8"
+
+
 @pytest.mark.parametrize("function", ["exit", "quit"])
 def test_exit_and_quit_are_defined_as_in_any_python(classroom, function):
     with classroom.submit(f"def f(): {function}(3)\ndef g(): {function}()") as subject:
