@@ -12,7 +12,7 @@ from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of
 from grader.config.points_csv import ACCEPT, PointsRow
 from grader.config.points_file import CriterionPoints, PointsGiven, append_points
 from grader.config.problem import suggestion
-from grader.errors import UsageError
+from grader.errors import NotObservedError, UsageError
 from grader.grading.results import Results
 from grader.model.rubric import Item
 
@@ -120,14 +120,20 @@ class Judgements:
 
         Raises:
             UsageError: something in the table is wrong; nothing is written.
-            NotObservedError: a results folder is in use or cannot be written.
+            NotObservedError: some results folders are in use or cannot be written; the others are done.
         """
         if self.problems:
             raise UsageError(*self.problems, "nothing was written")
+        problems: list[str] = []
         for folder, records in self._records.items():
-            with Results(folder).locked():
-                append_points(folder, records)
-                count(self._grade_of[folder])
+            try:
+                with Results(folder).locked():
+                    append_points(folder, records)
+                    count(self._grade_of[folder])
+            except NotObservedError as error:
+                problems += error.problems
+        if problems:
+            raise NotObservedError(*problems)
         return sum(map(len, self._records.values()))
 
     def _points(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:

@@ -24,6 +24,7 @@ from grader.gradebook.tables import ATTEMPTS, EVIDENCE, MIGRATIONS, OUTDATED, SC
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
+from grader.scoring.score import UNSEEN
 
 How = Literal["run", "record", "rescore", "review"]
 
@@ -92,24 +93,26 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
         Points that people gave in this gradebook count, whatever the evidence has of them; `judge` scores it
-        with them.
+        with them. They are given to the files: those that come with an earlier run of them count as well.
 
         Raises:
-            OutdatedError: the evidence of a later run is recorded already; this one is in the history alone.
+            OutdatedError: the evidence of a later run is recorded already; this one is in the history alone,
+                and has no points that are new and count.
             NotObservedError: it lacks points by hand that are recorded, and there is no `judge`.
         """
 
         def add(connection: Connection) -> tuple[bool, str]:
             submission = _submission(connection, evidence.submission)
             newer = _newer(connection, evidence)
-            if not newer:
-                _points(connection, submission, evidence)
+            given = _points(connection, submission, evidence)
             merged = with_judgements(connection, evidence)
             judged = card
             if merged is not evidence and not (newer and judge is None):
                 judged = self._judged(merged, judge)
             if newer:
-                return _add_outdated(connection, submission, merged, judged, how), newer
+                counts = given and judge and _count_points(connection, evidence.submission, judge, how)
+                added = _add_outdated(connection, submission, merged, judged, how)
+                return bool(counts or added), "" if counts else newer
             attempt = _attempt(connection, submission, merged)
             text = card_text(judged)
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
@@ -155,20 +158,8 @@ class Gradebook(AbstractContextManager["Gradebook"]):
 
     def evidence(self, attempt: int) -> Evidence:
         """Return the whole evidence of an attempt, with the points that count now."""
-        rows = (
-            select(SUBMISSIONS.c.body, ATTEMPTS.c.runs, EVIDENCE.c.judged, EVIDENCE.c.shown)
-            .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
-            .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
-            .where(ATTEMPTS.c.id == attempt)
-        )
         with self.database.reading() as connection:
-            row = connection.execute(rows).one()
-            stored = Evidence(
-                submission=revive(Submission, row.body),
-                runs=revive(tuple[WorkerRun, ...], row.runs),
-                observations=join(row.judged, row.shown),
-            )
-            return with_judgements(connection, stored)
+            return _evidence(connection, attempt)
 
 
 def current_scores(assignment: str | None = None, *students: str) -> Subquery:
@@ -255,6 +246,54 @@ def _newer(connection: Connection, evidence: Evidence) -> str:
     return recorded if recorded > began else ""
 
 
+def _count_points(
+    connection: Connection, of: Submission, judge: Callable[[Evidence], Scorecard], how: How
+) -> bool:
+    """Score the evidence that counts for the files of a submission, with the points that people gave.
+
+    Returns whether there is any, and the rubric asks for no more than was observed: scored by it, the grade
+    would lose points until it has run again.
+    """
+    current = current_scores(of.assignment, *of.students)
+    rows = (
+        select(SCORES.c.attempt, SCORES.c.card, current.c.student)
+        .join(current, current.c.score == SCORES.c.id)
+        .join(ATTEMPTS, ATTEMPTS.c.id == SCORES.c.attempt)
+        .join(SUBMISSIONS, SUBMISSIONS.c.id == ATTEMPTS.c.submission)
+        .where(SUBMISSIONS.c.student == of.student, SUBMISSIONS.c.digest == of.digest)
+    )
+    students: dict[tuple[int, str], list[str]] = {}
+    for attempt, text, student in connection.execute(rows):
+        students.setdefault((attempt, text), []).append(student)
+    cards = {attempt: judge(_evidence(connection, attempt)) for attempt, _ in students}
+    if not all(_unseen(cards[attempt]) <= _unseen(read_card(text)) for attempt, text in students):
+        return False
+    for (attempt, _), current_for in students.items():
+        add_score(connection, attempt, card_text(cards[attempt]), how, cards[attempt], current_for)
+    return bool(students)
+
+
+def _unseen(card: Scorecard) -> frozenset[str]:
+    return frozenset(line.item for line in card.lines if line.outcome in UNSEEN)
+
+
+def _evidence(connection: Connection, attempt: int) -> Evidence:
+    """Read the evidence of an attempt, with the points that count now."""
+    rows = (
+        select(SUBMISSIONS.c.body, ATTEMPTS.c.runs, EVIDENCE.c.judged, EVIDENCE.c.shown)
+        .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
+        .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
+        .where(ATTEMPTS.c.id == attempt)
+    )
+    row = connection.execute(rows).one()
+    stored = Evidence(
+        submission=revive(Submission, row.body),
+        runs=revive(tuple[WorkerRun, ...], row.runs),
+        observations=join(row.judged, row.shown),
+    )
+    return with_judgements(connection, stored)
+
+
 def _add_outdated(
     connection: Connection, submission: int, evidence: Evidence, card: Scorecard, how: How
 ) -> bool:
@@ -333,10 +372,14 @@ def _add_attempt(connection: Connection, submission: int, evidence: Evidence) ->
     return attempt
 
 
-def _points(connection: Connection, submission: int, evidence: Evidence) -> None:
-    """Add the points given by people that are not recorded yet; what is newer here still counts."""
+def _points(connection: Connection, submission: int, evidence: Evidence) -> bool:
+    """Add the points given by people that are not recorded yet; return whether one of them counts.
+
+    What is newer here still counts.
+    """
     judgements = judgements_of(connection, evidence.submission)
     recorded, current = {_key_of(each.record) for each in judgements}, latest(judgements)
+    counts = False
     for record in records_in(evidence):
         if _key_of(record) in recorded:
             continue
@@ -344,6 +387,9 @@ def _points(connection: Connection, submission: int, evidence: Evidence) -> None
         newer = current.get(record.item)
         if newer is not None and newer.record.at > record.at:
             add_judgement(connection, submission, newer.record, suggested=newer.suggested)
+        else:
+            counts = True
+    return counts
 
 
 def _key_of(record: PointsGiven) -> tuple[object, ...]:

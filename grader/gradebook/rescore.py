@@ -20,7 +20,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
 from grader.scoring.changes import Difference, differences
-from grader.scoring.score import MISSING, score
+from grader.scoring.score import UNSEEN, score
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
@@ -30,8 +30,6 @@ BUILTIN_KINDS = "grader.checks."
 """The package of the kinds that judge without the texts of cases; a plugin's kind may need them."""
 _CHUNK = 200
 """Rows that are read at once."""
-UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
-"""Outcomes of lines without an observation of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,12 @@ from grader.gradebook.judgements import (
     lay_over,
 )
 from grader.gradebook.origin import account, now
-from grader.gradebook.rescore import UNSEEN, items_to_run
+from grader.gradebook.rescore import items_to_run
 from grader.gradebook.rows import card_text, join, read_card
 from grader.gradebook.tables import ATTEMPTS, AUDIT, EVIDENCE, SCORES
 from grader.review.labels import label
 from grader.review.people import Reviewer
+from grader.scoring.score import UNSEEN
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook

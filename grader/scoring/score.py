@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MISSING = "missing"
 """The outcome of a line whose item has no record."""
+UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
+"""Outcomes of lines without an observation of their own."""
 
 REASONS: dict[Outcome, str] = {
     Outcome.CRASHED: "the program crashed",

@@ -55,6 +55,22 @@ def item(course, student="ann"):
     return next(line for line in lines if "style" in {line.get("item"), line.get("id")})
 
 
+def test_one_results_folder_that_cannot_be_written_keeps_no_other_points_back(course, table):
+    archives = [course.submit("ann"), course.submit("bob")]
+    course.run("run", *archives)
+    table.save([row | {"points": "3"} for row in table.export()])
+    score = course.results("ann") / "score.json"
+    score.unlink()
+    score.mkdir()
+    done = table.load()
+    assert done.returncode == 5
+    assert "score.json" in done.stderr
+    assert item(course, "bob")["points"] == 3
+    score.rmdir()
+    assert course.run("run", *archives).returncode == 0
+    assert item(course, "ann")["points"] == 3
+
+
 def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     archives = [course.submit("ann"), course.submit("bob")]
     assert course.run("run", *archives).returncode == 0

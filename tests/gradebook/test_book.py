@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from sqlalchemy import func, select
@@ -97,6 +98,49 @@ def test_who_comes_late_with_an_earlier_run_is_history_alone_and_only_once(book,
     )
     assert counts(book) == before
     keep(tiny.evidence("ben"))
+
+
+def with_style(tiny, points=3.0, **keys):
+    style = tiny.judged(tiny.observe("style", "sha256:w1"), points)
+    return tiny.evidence("ann", tiny.observe("double", "sha256:w1"), style, **keys)
+
+
+def test_points_that_come_with_an_earlier_run_of_the_same_files_count(book, keep, tiny):
+    """Two hosts grade one archive, and the table of points is filled in for the one that began first."""
+    keep(tiny.evidence("ann", run="e2", began=LATER))
+    early = with_style(tiny)
+    assert book.record(early, tiny.card(early), how="record", judge=tiny.card)
+    assert grades(book) == [("ann", 7.0)]
+    events = history(book, "ann")
+    assert [event.details["points"] for event in events if event.what == "points"] == [3.0]
+    (grade,) = book.grades()
+    assert grade.run == "e2"
+    before = counts(book)
+    with pytest.raises(NotObservedError, match="a later run is recorded"):
+        book.record(early, tiny.card(early), how="record", judge=tiny.card)
+    assert counts(book) == before
+
+
+def test_points_that_come_with_an_earlier_run_of_other_files_are_history(book, keep, tiny):
+    keep(tiny.evidence("ann", work="sha256:w2", run="e2", began=LATER))
+    early = with_style(tiny)
+    with pytest.raises(NotObservedError, match="a later run is recorded"):
+        book.record(early, tiny.card(early), how="record", judge=tiny.card)
+    assert grades(book) == [("ann", 4.0)]
+    assert [event.details["points"] for event in history(book, "ann") if event.what == "points"] == [3.0]
+
+
+def test_points_wait_for_a_run_where_the_rubric_asks_for_more_than_was_observed(book, keep, tiny):
+    keep(tiny.evidence("ann", run="e2", began=LATER))
+    larger = tiny.rubric(*tiny.RUBRIC.items, tiny.item("cube"))
+    early = with_style(tiny)
+    with pytest.raises(NotObservedError, match="a later run is recorded"):
+        book.record(early, tiny.card(early, larger), how="record", judge=partial(tiny.card, by=larger))
+    assert grades(book) == [("ann", 4.0)]
+    keep_with_points = partial(book.record, how="run", judge=tiny.card)
+    latest = tiny.evidence("ann", run="e3", began=LATER)
+    assert keep_with_points(latest, tiny.card(latest))
+    assert grades(book) == [("ann", 7.0)]
 
 
 def test_times_are_compared_and_not_texts(book, keep, tiny):
