@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,30 @@ def read(tmp_path):
         return report.main(str(path), list(TERMS), [["speedup", *RATIO]])
 
     return read
+
+
+def backwards() -> str:
+    """The words of the claim, each with its letters from the right to the left."""
+    places = [(word, CLAIM.index(word) + len(word) - 1) for word in CLAIM.split()]
+    return "".join(f"BT /F 11 Tf -16 Tc {40 + 6 * x} 700 Td ({word}) Tj ET\n" for word, x in places)
+
+
+def stripes(lower: str, upper: str) -> bytes:
+    """A pattern of stripes, one pixel wide at the resolution that pages are looked at."""
+    keys = "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /Resources << >>"
+    size = "/BBox [0 0 1.3333333 1.3333333] /XStep 1.3333333 /YStep 1.3333333"
+    stripe = "1.3333333 .6666667 re f"
+    return stream(f"{keys} {size}", f"{lower} 0 0 {stripe} {upper} 0 .6666667 {stripe}")
+
+
+def noted(kind: str, rect: str = "30 690 560 720") -> dict[str, Any]:
+    """What `page` takes for a note without an appearance of its own, white in readers that draw it."""
+    note = f"<< /Type /Annot /Subtype /{kind} /Rect [{rect}] /C [1 1 1] /MK << /BG [1 1 1] >> >>"
+    return {
+        "keys": "/MediaBox [0 0 595 842] /Annots [7 0 R]",
+        "catalog": "/AcroForm << /Fields [7 0 R] >>",
+        "more": (note,),
+    }
 
 
 OPTIONAL = "/OCProperties << /OCGs [7 0 R] /D << /OFF [7 0 R] >> >>"
@@ -175,6 +200,28 @@ HIDDEN = {
             if letter != " "
         )
     ),
+    "letters that run backwards": page(SHOWN + backwards()),
+    "letters that are moved to other places": page(
+        SHOWN
+        + "BT /C 11 Tf 40 700 Td [(max_)-600(k)1200(e)-600(rnel matmul_)-600(k)1200(e)-600(rnel 1)-600(.)"
+        "1200(2)-600(34 bl)-600(o)1200(c)-600(ks th)-600(r)1200(e)-600(ads)] TJ ET",
+        fonts="/C 7 0 R",
+        more=("<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>",),
+    ),
+    "stripes on stripes": page(
+        SHOWN + "/Pattern cs /P scn 30 690 540 30 re f\n" + text("/Pattern cs /Q scn"),
+        "/Pattern << /P 7 0 R /Q 8 0 R >>",
+        more=(stripes("0 g", "1 g"), stripes("1 g", "0 g")),
+    ),
+    "below a button that readers paint": page(SHOWN + text(), **noted("Widget /FT /Btn /Ff 65536 /T (b)")),
+    "below a field that readers paint": page(SHOWN + text(), **noted("Widget /FT /Tx /T (b)")),
+    "below a drawing that readers make": page(
+        SHOWN + text(), **noted("Polygon /Vertices [30 690 560 690 560 720 30 720] /IC [1 1 1]")
+    ),
+    "below a drawing that is said to be elsewhere": page(
+        SHOWN + text(),
+        **noted("Polygon /Vertices [30 690 560 690 560 720 30 720] /IC [1 1 1]", rect="0 0 1 1"),
+    ),
     "a note that is not printed": page(
         SHOWN,
         keys="/MediaBox [0 0 595 842] /Annots [7 0 R]",
@@ -196,6 +243,13 @@ DOUBTFUL = {
     "back over its own object",
     "said to be read for other text",
     "letters that are all one black box",
+    "letters that run backwards",
+    "letters that are moved to other places",
+    "stripes on stripes",
+    "below a button that readers paint",
+    "below a field that readers paint",
+    "below a drawing that readers make",
+    "below a drawing that is said to be elsewhere",
     "a note that is not printed",
     "mirrored",
     "on a mirrored page",
@@ -293,6 +347,8 @@ VISIBLE = {
     "underlined": page(SHOWN + text() + "0.6 w 30 699 m 560 699 l S"),
     "upside down": page(SHOWN + text(place="-1 0 0 -1 560 700 Tm")),
     "mirrored twice": page(SHOWN + text("1 0 0 -1 0 842 cm", place="1 0 0 -1 40 140 Tm")),
+    "highlighted": page(SHOWN + text(), **noted("Highlight /QuadPoints [30 720 560 720 30 690 560 690]")),
+    "beside a hidden field": page(SHOWN + text(), **noted("Widget /FT /Tx /T (b) /F 2")),
     "beside a layer of a scan": page(SHOWN + text() + text(inside="3 Tr")),
 }
 
@@ -340,6 +396,18 @@ def test_a_picture_of_one_colour_is_none(read):
         assert read(page(SHOWN + f"q {PICTURE} Q", image=shade * 48 * 48))["pictures"] == 0
 
 
+def test_a_picture_that_shows_a_dot_is_none(read):
+    for side, counts in ((4, 0), (24, 1)):
+        ends = (48 - side) // 2, (48 + side) // 2
+        dot = bytes(
+            255 * (not (ends[0] <= x < ends[1] and ends[0] <= y < ends[1]))
+            for y in range(48)
+            for x in range(48)
+        )
+        content = SHOWN + "q 200 0 0 200 40 400 cm /I Do Q"
+        assert read(page(content, image=dot))["pictures"] == counts
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -358,12 +426,22 @@ LIGATURES = (
 )
 
 
-@pytest.mark.parametrize("turn", ["1 0 0 1 40 700 Tm", "0 1 -1 0 300 300 Tm"], ids=["across", "upwards"])
+@pytest.mark.parametrize(
+    "turn",
+    ["1 0 0 1 40 700 Tm", "0 1 -1 0 300 300 Tm", "0 -1 1 0 300 300 Tm"],
+    ids=["across", "upwards", "downwards"],
+)
 def test_letters_that_share_a_glyph_are_read(read, turn):
     font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 8 0 R >>"
     letters = f"BT /U 11 Tf {turn} (A) Tj /F 11 Tf (le e) Tj /U 11 Tf (B) Tj /F 11 Tf (cient) Tj ET\n"
     found = read(page(SHOWN + letters, fonts="/U 7 0 R", more=(font, stream("", LIGATURES))))
     assert (found["words"], found["hidden"]) == (8 + 2, 0)
+
+
+def test_signs_above_and_below_one_another_are_read(read):
+    formula = "BT /F 11 Tf 40 700 Td (x) Tj /F 7 Tf 5 Ts (12) Tj -7.8 0 Td -3 Ts (ij) Tj ET\n"
+    accented = "BT /F 11 Tf 40 650 Td [(caf) (e) 556 (\\302)] TJ ET\n"
+    assert read(page(SHOWN + formula + accented))["hidden"] == 0
 
 
 def test_letters_that_a_browser_says_a_glyph_stands_for_are_read(read):
@@ -399,6 +477,13 @@ def test_a_form_that_was_filled_in_may_hold_everything(read):
     keys = "/MediaBox [0 0 595 842] /Annots [7 0 R]"
     found = read(page("", keys=keys, more=(field, form(text(), box="30 690 560 720"))))
     assert (found["blank"], found["drawn"]) == (False, True)
+
+
+def test_a_form_of_which_only_some_programs_show_the_pages_is_for_a_person(read):
+    catalog = "/NeedsRendering true /AcroForm << /Fields [] /XFA 7 0 R >>"
+    form = stream("", "<xdp:xdp xmlns:xdp='http://ns.adobe.com/xdp/'/>")
+    found = read(page(SHOWN + text(), catalog=catalog, more=(form,)))
+    assert (found["unread"], found["words"]) == ("it is a form that only some programs show (XFA)", 0)
 
 
 def test_letters_of_a_font_that_is_not_in_the_file_may_be_there(read):

@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_double, c_uint
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
-from .ligatures import Box, Character, drop_replacements, one_box_each
-from .reading_order import NOWHERE, in_reading_order
+from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer
+from .ink import CELLS, FAINT, corner_sums, filled, shapes, stands_out, touched, uncovered, varied
+from .ligatures import Axis, Box, Character, drop_replacements, one_box_each
+from .reading_order import NOWHERE, backward, in_reading_order
 from .strikes import joined_strikes, struck_out
 
 TURNS = 4
@@ -23,23 +24,13 @@ LEAST_POINTS, LEAST_PIXELS = 2.0, 3
 """How high the highest letter of a word must be."""
 LEAST_ASPECT = 0.25
 """The least width of a word's widest letter, as a share of its height, or the other way round."""
-INK = 0.06
-"""The least share of a character's box that is ink."""
 PITCH = 0.15
 """The least width of a character, as a share of its word's height."""
-CELLS = 4
-"""The shape of a character: the share of ink in so many cells of its box across, and as many down."""
 VARIETY = 0.08
 """How much the shapes of a word's letters differ at least, as a standard deviation.
 
 In print it is 0.15 to 0.35, and 0.02 where one glyph stands for all.
 """
-UNCOVERED = 0.65
-"""The least share of a character's ink that nothing lies on."""
-OPAQUE = 64
-"""A pixel that a glyph covers so far, of 255, belongs to it."""
-SHOWS = 0.25
-"""It shows if it changes the page by that share of what the glyph's other pixels change it by."""
 LETTERS = 4
 """So many different letters must look different."""
 LEGIBLE = 0.8
@@ -48,12 +39,13 @@ CORE = 0.3
 """What a character's box has around its middle, to each side; two that lie on one another share a middle."""
 CHARACTERS = 50_000
 
-FAINT = 20
-"""A difference in luminance that is less than this shows no reader a letter."""
 SPECK_POINTS = 1.0
 """A word whose largest letter is lower or narrower than this is a speck to every reader."""
 AROUND = 1.0
 """How far around an invisible word, in heights of it, ink may be what a text recogniser read it from."""
+
+Matrix: TypeAlias = tuple[float, float, float, float]
+UNTURNED: Matrix = (1.0, 0.0, 0.0, 1.0)
 
 HIDDEN_WORDS = 12
 """So many hidden words are remembered, to be shown to a person."""
@@ -92,16 +84,19 @@ class Characters:
         boxes: list[Box] = []
         ligatures = drop_replacements(page)
         text = pdfium.FPDFText_LoadPage(page)
-        mirrored: set[Object] = set()
-        characters = one_box_each(_characters(text, late, mirrored), ligatures) if text else ()
+        matrices: dict[Object, Matrix] = {}
+        characters = one_box_each(_characters(text, late, matrices), ligatures) if text else ()
         for letter, owner, box in in_reading_order(characters):
             self._letters.append(letter)
             self._owners.append(owner)
             boxes.append(box)
         pdfium.FPDFText_ClosePage(text)
-        self._boxes = canvas.on_it(np.array(boxes, float).reshape(-1, 4))
+        places = np.array(boxes, float).reshape(-1, 4)
+        self._boxes = canvas.on_it(places)
         self._scale = canvas.scale
-        self._mirrored = np.array([owner in mirrored for owner in self._owners], bool)
+        owned = np.array([matrices.get(owner, UNTURNED) for owner in self._owners], float).reshape(-1, 4)
+        self._mirrored = owned[:, 0] * owned[:, 3] < owned[:, 1] * owned[:, 2]
+        self._backward = backward("".join(self._letters), places, owned[:, :2])
         self._inked = np.zeros(len(boxes), bool)
         self._traced = np.zeros(len(boxes), bool)
         self._over_ink = np.zeros(len(boxes), bool)
@@ -118,8 +113,13 @@ class Characters:
         }
         return not all(pdfium.FPDFFont_GetIsEmbedded(_font(owner)) for owner in strange - {0})
 
-    def look(self, canvas: Canvas, page: Luminance, textless: Luminance) -> None:
-        """Find out which characters leave ink: take away, in turn, objects that do not lie on one another."""
+    def look(
+        self, canvas: Canvas, page: Luminance, textless: Luminance, painted: NDArray[np.float64]
+    ) -> None:
+        """Find out which characters leave ink: take away, in turn, objects that do not lie on one another.
+
+        What lies below a box of `painted`, in pixels, other readers may show or cover.
+        """
         pixels, cores = canvas.whole(self._boxes), canvas.whole(_cores(self._boxes))
         meeting = self._meeting(canvas)
         turns = self._turns(meeting)
@@ -127,23 +127,26 @@ class Characters:
         for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
             hidden = [text for text in self.objects if turns[text] == turn]
             difference = np.abs(page - canvas.render(without=hidden))
-            self._traced |= (turn_of == turn) & _touched(_sums(difference >= FAINT), cores)
-            sums = _sums(difference >= CONTRAST)
-            inked = (turn_of == turn) & _filled(sums, pixels, self._boxes)
+            self._traced |= (turn_of == turn) & touched(corner_sums(difference >= FAINT), cores)
+            sums = corner_sums(difference >= CONTRAST)
+            inked = (turn_of == turn) & filled(sums, pixels, self._boxes)
+            inked &= stands_out(difference >= CONTRAST, page, textless, pixels)
             if meeting or not canvas.is_only_text:
-                inked &= _uncovered(difference, canvas.alone(hidden)[1], pixels, inked)
+                inked &= uncovered(difference, canvas.alone(hidden)[1], pixels, inked)
             self._inked |= inked
-            self._shapes[turn_of == turn] = _shapes(sums, pixels[turn_of == turn])
+            self._shapes[turn_of == turn] = shapes(sums, pixels[turn_of == turn])
         # Twins hide each other's absence: of them, and of deep stacks, all text tells together.
         twins = [pair for pair in meeting if self._is_twin(*pair)]
         together = turn_of >= TURNS
         together[[number for pair in twins for number in pair]] = True
-        self._traced |= together & _touched(_sums(np.abs(page - textless) >= FAINT), cores)
-        self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)), FAINT)
-        self._crossed = _varied(textless, cores, CONTRAST)
+        self._traced |= together & touched(corner_sums(np.abs(page - textless) >= FAINT), cores)
+        self._over_ink = varied(textless, canvas.whole(_around(self._boxes)), FAINT)
+        self._crossed = varied(textless, cores, CONTRAST)
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
         self._inked[[number for pair in smudged for number in pair]] = False
-        self._inked &= ~self._mirrored
+        below = _within(self._boxes, painted)
+        self._traced |= below
+        self._inked &= ~(self._mirrored | below)
 
     def read(self, *, scan: bool) -> TextReading:
         """Sort the words by who sees them; in a `scan` no word is surely concealed."""
@@ -212,6 +215,8 @@ class Characters:
         letters = [number for number in drawn if self._letters[number].isalnum()] or drawn
         if not drawn or self._inked[letters].sum() < LEGIBLE * len(letters):
             return False  # a point may be too small to show ink
+        if self._backward[start:end].any():
+            return False
         boxes = self._boxes[drawn]
         across, down = (boxes[:, 2:] - boxes[:, :2]).max(0).tolist()
         high, low = max(across, down), min(across, down)
@@ -251,9 +256,9 @@ class Characters:
 
 
 def _characters(
-    text: Any, late: Callable[[], bool], mirrored: set[Object]
-) -> Iterator[tuple[Character, bool]]:
-    """Yield characters, each with whether its line runs up or down; add text objects that are `mirrored`."""
+    text: Any, late: Callable[[], bool], matrices: dict[Object, Matrix]
+) -> Iterator[tuple[Character, Axis]]:
+    """Yield characters, each with the axis of its line; add the matrix of each text object."""
     left, right, bottom, top = (c_double() for _ in range(4))
     matrix = pdfium.FS_MATRIX()
     for number in range(min(pdfium.FPDFText_CountChars(text), CHARACTERS)):
@@ -266,9 +271,15 @@ def _characters(
             box = (left.value, bottom.value, right.value, top.value)
         letter = chr(code) if 0 < code < 0x110000 else "\ufffd"
         pdfium.FPDFText_GetMatrix(text, number, byref(matrix))
-        if matrix.a * matrix.d < matrix.b * matrix.c:
-            mirrored.add(owner)
-        yield (letter, 0 if letter.isspace() else owner, box), abs(matrix.b) > abs(matrix.a)
+        matrices[owner] = (matrix.a, matrix.b, matrix.c, matrix.d)
+        yield (letter, 0 if letter.isspace() else owner, box), (matrix.a, matrix.b)
+
+
+def _within(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which boxes have their middle in one of the others."""
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    inside = [((middles >= other[:2]) & (middles <= other[2:])).all(1) for other in others]
+    return np.logical_or.reduce(inside) if inside else np.zeros(len(boxes), bool)
 
 
 def _cores(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -281,77 +292,6 @@ def _around(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Widen boxes by a margin as wide as their longer side."""
     margin = (boxes[:, 2:] - boxes[:, :2]).max(1, keepdims=True, initial=0.0) * AROUND
     return np.concatenate([boxes[:, :2] - margin, boxes[:, 2:] + margin], 1)
-
-
-def _touched(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which boxes hold any ink."""
-    touched: NDArray[np.bool_] = _counted(sums, *pixels.T) > 0
-    return touched
-
-
-def _varied(picture: Luminance, pixels: NDArray[np.int64], least: float) -> NDArray[np.bool_]:
-    """Return in which boxes of a rendering luminances differ by at least so much."""
-    places = (picture[top:bottom, left:right] for left, top, right, bottom in pixels.tolist())
-    return np.array([span(place) >= least for place in places], bool)
-
-
-def _sums(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how much ink there is above and to the left of each corner of a pixel."""
-    sums = np.zeros((ink.shape[0] + 1, ink.shape[1] + 1), np.int64)
-    sums[1:, 1:] = ink.cumsum(0).cumsum(1)
-    return sums
-
-
-def _counted(sums: NDArray[np.int64], left: Any, top: Any, right: Any, bottom: Any) -> Any:
-    """Return the pixels of ink in boxes."""
-    return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
-
-
-def _filled(
-    sums: NDArray[np.int64], pixels: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Return which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
-    left, top, right, bottom = pixels.T
-    x, y = (left + right + 1) // 2, (top + bottom + 1) // 2
-    halves = (
-        (_counted(sums, left, top, right, y) > 0)
-        & ((_counted(sums, left, y, right, bottom) > 0) | (bottom - top < 4))
-        & (_counted(sums, left, top, x, bottom) > 0)
-        & ((_counted(sums, x, top, right, bottom) > 0) | (right - left < 4))
-    )
-    area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
-    filled: NDArray[np.bool_] = halves & (_counted(sums, *pixels.T) >= np.maximum(1, INK * area))
-    return filled
-
-
-def _uncovered(
-    difference: Luminance, opacity: Luminance, pixels: NDArray[np.int64], asked: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return of which glyphs enough shows: what they change of the page, against what they cover of it."""
-    uncovered = asked.copy()
-    for number in np.flatnonzero(asked).tolist():
-        left, top, right, bottom = pixels[number].tolist()
-        covers = opacity[top:bottom, left:right].ravel()
-        inside = covers >= OPAQUE
-        shares = difference[top:bottom, left:right].ravel()[inside] / covers[inside]
-        uncovered[number] = not shares.size or (shares >= SHOWS * shares.max()).mean() >= UNCOVERED
-    return uncovered
-
-
-def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of ink in each cell of each box."""
-    left, top, right, bottom = pixels.T
-    height, width = (size - 1 for size in sums.shape)
-    cells = []
-    for row in range(CELLS):
-        begin = top + (bottom - top) * row // CELLS
-        end = np.minimum(np.maximum(begin + 1, top + (bottom - top) * (row + 1) // CELLS), height)
-        for column in range(CELLS):
-            x = left + (right - left) * column // CELLS
-            until = np.minimum(np.maximum(x + 1, left + (right - left) * (column + 1) // CELLS), width)
-            area = np.maximum(1, (until - x) * (end - begin))
-            cells.append(_counted(sums, np.minimum(x, until), np.minimum(begin, end), until, end) / area)
-    return np.stack(cells, 1)
 
 
 def _font(text: Object) -> Any:

@@ -16,6 +16,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right and top, in points."""
 Character: TypeAlias = tuple[str, Object, Box]
 """A letter, the text object that draws it (0 for none) and its place."""
+Axis: TypeAlias = tuple[float, float]
+"""How far a line of text runs across the page and up it, from letter to letter."""
 
 LIGATURE = re.compile(r"ff[ijlbhkt]?|f[ijlbhkt]|[cs]t|T[hi]|t[ti]|tti|fft|sp|ck|ch|ij|IJ|ae|oe|AE|OE")
 """Letters that fonts draw by one glyph; a file that says so of other letters is not believed."""
@@ -51,30 +53,32 @@ def _replacement(mark: Any) -> str | None:
 
 
 def one_box_each(
-    characters: Iterable[tuple[Character, bool]], ligatures: dict[Object, str]
+    characters: Iterable[tuple[Character, Axis]], ligatures: dict[Object, str]
 ) -> Iterator[Character]:
     """Yield characters; the letters of a ligature, which share its box, get a part of it each.
 
     Args:
-        characters: each with whether its line runs up or down the page.
+        characters: each with the axis of its line.
         ligatures: the letters of text objects whose font does not say them.
     """
     for (owner, box), run in groupby(characters, key=lambda character: character[0][1:]):
         same = list(run)
         letters = "".join(character[0] for character, _ in same)
-        upright = same[0][1]
+        axis = same[0][1]
         if owner in ligatures and len(same) == 1 and not letters.isalnum():
             letters = ligatures[owner]
         elif len(same) == 1 or not owner or not LIGATURE.fullmatch(letters):
             yield from (character for character, _ in same)
             continue
         for number, letter in enumerate(letters):
-            yield letter, owner, _part(box, number / len(letters), (number + 1) / len(letters), upright)
+            yield letter, owner, _part(box, number / len(letters), (number + 1) / len(letters), axis)
 
 
-def _part(box: Box, start: float, end: float, upright: bool) -> Box:
+def _part(box: Box, start: float, end: float, axis: Axis) -> Box:
     left, bottom, right, top = box
-    if upright:
+    if sum(axis) < 0:  # to the left, or down
+        start, end = 1 - end, 1 - start
+    if abs(axis[1]) > abs(axis[0]):
         high = top - bottom
         return left, bottom + start * high, right, bottom + end * high
     wide = right - left

@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 
 from .canvas import PAPER, Canvas, LateError, Luminance, span
 from .characters import Characters
+from .notes import painted_by_readers
 from .pictures import may_be_picture, pictures
 
 SIDE_POINTS = 1e6
@@ -70,13 +71,14 @@ def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
     images = list(pictures(page, width * height))
     whole = canvas.render()
     textless = canvas.render(without=characters.objects) if characters.objects else whole
-    characters.look(canvas, whole, textless)
+    painted = painted_by_readers(page)
+    characters.look(canvas, whole, textless, canvas.on_it(painted))
     bare = textless
     if images:
         bare = canvas.render(without=[*characters.objects, *(picture.object for picture in images)])
     shown = [picture for picture in images if picture.shows(canvas, whole, textless, bare)]
     reading = characters.read(scan=sum(picture.area for picture in shown) >= SCAN * width * height)
-    undrawable = characters.undrawable or _has_fields(page)
+    undrawable = characters.undrawable or len(painted) > 0
     return PageView(
         text=reading.text,
         unveiled=reading.unveiled,
@@ -91,14 +93,3 @@ def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
         boxes=tuple(picture.place(canvas) for picture in shown),
         rendering=whole if rendering else None,
     )
-
-
-def _has_fields(page: Any) -> bool:
-    """Tell whether there are fields of a form: readers see them filled in, and PDFium does not draw that."""
-    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
-        note = pdfium.FPDFPage_GetAnnot(page, number)
-        kind = pdfium.FPDFAnnot_GetSubtype(note)
-        pdfium.FPDFPage_CloseAnnot(note)
-        if kind == pdfium.FPDF_ANNOT_WIDGET:
-            return True
-    return False

@@ -24,8 +24,17 @@ HEAD_BYTES = 1024
 _NO_PASSWORD = c_char_p(None)
 
 
-class EncryptedError(Exception):
-    """A PDF is encrypted in a way that cannot be opened here."""
+class ElsewhereError(Exception):
+    """Other programs may show what a PDF holds, and PDFium cannot; says of the file why, and what to do.
+
+    Args:
+        why: what it is, to be read after "it" or a file's name.
+        instead: what to do.
+    """
+
+    def __init__(self, why: str, instead: str) -> None:
+        super().__init__(f"{why}; {instead}")
+        self.why = why
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +71,7 @@ def open_pdf(path: str) -> Iterator[tuple[Any, int]]:
 
     Raises:
         UnreadableError: it cannot be opened, or has no pages.
-        EncryptedError: it is encrypted in a way that PDFium does not know.
+        ElsewhereError: it is encrypted in a way that PDFium does not know, or a form without pages.
     """
     opened = pdfium.FPDF_LoadDocument(path.encode(), _NO_PASSWORD)
     if not opened:
@@ -70,12 +79,14 @@ def open_pdf(path: str) -> Iterator[tuple[Any, int]]:
         if error == pdfium.FPDF_ERR_PASSWORD:
             raise UnreadableError("asks for a password; hand it in without one")
         if error == pdfium.FPDF_ERR_SECURITY:
-            raise EncryptedError
+            raise ElsewhereError("is encrypted, and cannot be opened here", "hand it in without a password")
         raise UnreadableError("is damaged, and cannot be opened")
     try:
         pages = pdfium.FPDF_GetPageCount(opened)
         if pages < 1:
             raise UnreadableError("has no pages")
+        if pdfium.FPDF_GetFormType(opened) == pdfium.FORMTYPE_XFA_FULL:
+            raise ElsewhereError("is a form that only some programs show (XFA)", "print it to a PDF")
         yield opened, pages
     finally:
         pdfium.FPDF_CloseDocument(opened)
@@ -90,9 +101,8 @@ def read_pdf(path: str) -> VisibleReport:
     try:
         with open_pdf(path) as (opened, pages):
             return _contents(opened, pages)
-    except EncryptedError:
-        unread = "it is encrypted, and cannot be opened here"
-        return VisibleReport(pages=0, drawn=True, depicted=True, unread=unread)
+    except ElsewhereError as error:
+        return VisibleReport(pages=0, drawn=True, depicted=True, unread=f"it {error.why}")
 
 
 def _contents(opened: Any, pages: int) -> VisibleReport:

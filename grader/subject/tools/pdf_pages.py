@@ -8,7 +8,7 @@ from contextlib import suppress
 from .canvas import Luminance
 from .contents import Contents, FullError, UnreadableError
 from .page import PageView
-from .pdf import PAGES_READ, READ_WITHIN_S, EncryptedError, open_pdf, page_view
+from .pdf import PAGES_READ, READ_WITHIN_S, ElsewhereError, open_pdf, page_view
 from .thumbnails import thumbnail
 
 TEXT_WORDS = 3
@@ -37,9 +37,8 @@ def read_pdf_pages(path: str) -> Contents:
                 _add_page(contents, page)
             if not opens:
                 raise UnreadableError("has pages that are damaged, or take too long to render")
-    except EncryptedError:
-        problem = "is encrypted, and cannot be opened here; hand it in without a password"
-        raise UnreadableError(problem) from None
+    except ElsewhereError as error:
+        raise UnreadableError(str(error)) from None
     return contents
 
 

@@ -70,8 +70,7 @@ class PagePicture:
         if (drawn & ~covered).mean() < DRAWN or span(textless[place]) < CONTRAST:
             return False
         shows, detail = (part & ~covered for part in self._parts_shown(canvas, textless, place))
-        sides = [float(np.ptp(np.flatnonzero(shows.any(axis)))) for axis in (0, 1)] if shows.any() else [0.0]
-        return bool(min(sides) >= THIN_POINTS * canvas.scale and shows.sum() >= UNCOVERED * detail.sum())
+        return _extends(shows, canvas.scale) and bool(shows.sum() >= UNCOVERED * detail.sum())
 
     def _parts_shown(
         self, canvas: Canvas, page: Luminance, place: tuple[slice, slice]
@@ -108,6 +107,11 @@ def may_be_picture(textless: Luminance, scale: float) -> bool:
     """Tell whether the ink of a page without its text, taken together, is large enough for a picture."""
     paper = np.bincount((textless - textless.min()).ravel()).argmax() + textless.min() if textless.size else 0
     ink = np.abs(textless - paper) > PAPER
+    return _extends(ink, scale)
+
+
+def _extends(ink: NDArray[np.bool_], scale: float) -> bool:
+    """Tell whether ink, taken together, is large enough for a picture; `scale` is pixels of a point."""
     if not ink.any():
         return False
     down, across = (np.flatnonzero(ink.any(axis)) for axis in (1, 0))

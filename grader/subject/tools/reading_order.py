@@ -6,13 +6,21 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .ligatures import Box, Character
 
 GAP = 0.35
 """The least width of a space that is not written, as a share of the height of its line."""
 NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
 """The place of a character that stands nowhere on the page."""
+BACK = 0.25
+"""How far back a letter begins a new place, as a share of its width; accents lie on letters."""
+ALIGNED = 0.6
+"""Letters whose middles are less apart across their line stand on one line, as a share of their height."""
 _LEFTWARD = ("R", "AL")
+_MARKS = frozenset(".,")
 
 
 def in_reading_order(characters: Iterable[Character]) -> Iterator[Character]:
@@ -36,6 +44,42 @@ def in_reading_order(characters: Iterable[Character]) -> Iterator[Character]:
         )
         for runs_left, run in reversed(runs) if from_the_right else runs:
             yield from reversed(run) if runs_left else run
+
+
+def backward(text: str, boxes: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which letters and digits, (n,), stand before the one that the file names before them.
+
+    Readers see another word then. Signs above and below one another stand on lines of their own.
+
+    Args:
+        text: n characters.
+        boxes: (n, 4), the place of each: left, bottom, right and top.
+        axes: (n, 2), how far its line runs across the page and up it.
+    """
+    found = np.zeros(len(text), bool)
+    words = np.cumsum([letter.isspace() for letter in text])
+    told = np.flatnonzero([_has_place(letter) for letter in text])
+    before, now = told[:-1], told[1:]
+    one_word = words[before] == words[now]
+    before, now = before[one_word], now[one_word]
+    along = axes[now] / np.maximum(np.hypot(*axes[now].T), 1e-12)[:, None]
+    across = along[:, ::-1] * (-1, 1)
+    sizes = boxes[:, 2:] - boxes[:, :2]
+    step = (boxes[now, :2] + sizes[now] / 2) - (boxes[before, :2] + sizes[before] / 2)
+
+    def extents(of: NDArray[np.int64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
+        extent: NDArray[np.float64] = (np.abs(axis) * sizes[of]).sum(1)
+        return extent
+
+    wide = np.minimum(extents(before, along), extents(now, along))
+    high = np.maximum(extents(before, across), extents(now, across))
+    aligned = np.abs((step * across).sum(1)) < ALIGNED * high
+    found[now] = aligned & ((step * along).sum(1) < -BACK * wide)
+    return found
+
+
+def _has_place(letter: str) -> bool:
+    return letter in _MARKS or (letter.isalnum() and unicodedata.bidirectional(letter) in ("L", "EN"))
 
 
 def _runs_left(character: Character) -> bool:
