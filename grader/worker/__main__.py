@@ -33,6 +33,8 @@ ORPHANS_WITHIN_S = 10.0
 """Seconds to wait for processes whose parents have ended, before they are killed."""
 _LOCKS = 16
 """More descriptors than a lease has."""
+_BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Where NumPy's libraries look, once, when they are loaded."""
 
 
 def main() -> int:
@@ -49,6 +51,10 @@ def main() -> int:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup, for example
         signal.signal(signal.SIGHUP, _stop)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # What we compute beside programs is small, and threads of BLAS spin while they wait for one another: on
+    # cores that others use that takes minutes. Programs of students get numbers of their own.
+    for name in _BLAS_THREADS:
+        os.environ.setdefault(name, "1")
     host = None
     if len(sys.argv) == 2:
         host = _host()

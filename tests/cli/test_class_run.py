@@ -72,6 +72,13 @@ KINDS = """
                 with open(path, "a") as file:
                     file.write(what + "\\n")
 
+    class Threads(_Kind):
+        name = "threads"
+
+        def act(self, path):
+            with open(path, "w") as file:
+                file.write(f"{os.environ['OPENBLAS_NUM_THREADS']} {os.environ['OMP_NUM_THREADS']}")
+
     class Together(_Kind):
         name = "together"
 
@@ -219,9 +226,9 @@ def lanes(course, tmp_path):
     course.write("assignments/tiny/kinds.py", KINDS)
     text = (course.folder / "assignments/tiny/assignment.py").read_text()
     text = text.replace(
-        "from .checks import", "from .kinds import Alone, Together, Unsure\n    from .checks import"
+        "from .checks import", "from .kinds import Alone, Threads, Together, Unsure\n    from .checks import"
     )
-    text = text.replace("return [Breaks", "return [Alone, Together, Unsure, Breaks")
+    text = text.replace("return [Breaks", "return [Alone, Threads, Together, Unsure, Breaks")
     course.write("assignments/tiny/assignment.py", text)
     course.environment["GRADER_LEASES"] = str(tmp_path / "leases")  # nobody else's work holds ours up
     (tmp_path / "meeting").mkdir()
@@ -238,6 +245,15 @@ def test_what_is_not_timed_goes_on_side_by_side_and_what_is_timed_alone(lanes, t
     for number in range(4):
         assert lanes.observed(f"s{number}") == ["together", "alone"]
         assert lanes.points(f"s{number}") == {"together": 1, "alone": 1}
+
+
+def test_a_worker_multiplies_on_one_thread_unless_somebody_says_more(lanes, tmp_path):
+    """Threads of BLAS spin for one another; beside other programs a training took minutes outside."""
+    lanes.environment["OMP_NUM_THREADS"] = "3"
+    lanes.rubric({"id": "it", "title": "a", "points": 1, "check": "threads", "path": str(tmp_path / "log")})
+    done = lanes.run("run", lanes.submit("ann", PROGRAMS["right"]))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "log").read_text() == "1 3"
 
 
 @pytest.mark.slow
