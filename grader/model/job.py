@@ -18,6 +18,8 @@ WAITS = "@waits "
 """Prefix of lines in its log with the cause of a wait."""
 GRANTS = "@grants "
 """Prefix of a line in its log with the UUID of a GPU that another job may share now."""
+LEASE_WAIT_S = 1800.0
+"""Seconds that a run waits for devices, or cores, that others have leased."""
 GPU = "gpu"
 """The kind of device that `Task.devices` counts."""
 
@@ -97,6 +99,8 @@ class Job:
     """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()
     """Cores that timed items may lease; empty for all that the worker may use."""
+    lease_wait_s: float = LEASE_WAIT_S
+    """How long it waits for cores and devices that others have leased."""
     stage: str = ""
     """A folder for copies of submissions, absolute: the worker may keep its servers for the next one, and
     they see what is put there. Empty if it does one job."""

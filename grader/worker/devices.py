@@ -17,13 +17,10 @@ from grader.errors import NotObservedError
 from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
 from grader.machine.lease import Lease, Leases
 from grader.machine.notes import Holder
-from grader.model.job import GPU, Task
+from grader.model.job import GPU, LEASE_WAIT_S, Task
 from grader.model.observation import Observation, Outcome
 from grader.subject.standins import stand_in_for
 from grader.subject.standins.requirements import why_not_played
-
-WAIT_S = 1800.0
-"""Seconds that a run waits for devices, or cores, that others have leased."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -31,7 +28,7 @@ _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY
 class Devices:
     """The GPUs that one run leases: none until an item needs one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a run knows of its devices, by name
         self,
         what: str,
         *,
@@ -41,6 +38,7 @@ class Devices:
         share: Callable[[Lease, str], None] | None = None,
         granted: tuple[str, ...] = (),
         tasks: Sequence[Task] = (),
+        wait_s: float = LEASE_WAIT_S,
     ) -> None:
         """Prepare to lease for `what`.
 
@@ -52,7 +50,9 @@ class Devices:
             share: is called with a new lease, and the UUID of its GPU, if another run may use that as well.
             granted: UUIDs of the only GPUs to use, which another run has leased: it sees to their health.
             tasks: those that are observed: they may demand GPUs of some kinds.
+            wait_s: how long to wait for what others have leased.
         """
+        self._wait_s = wait_s
         self._tasks = tuple(tasks)
         self._granted = granted
         self._what = what
@@ -152,7 +152,7 @@ class Devices:
             self._leased = self.usable
             return
         names = tuple(gpu.lease for gpu in self.usable)
-        lease = Leases().take(names, count, WAIT_S, self._what, waiting=self._waits, ignore=is_sibling)
+        lease = Leases().take(names, count, self._wait_s, self._what, waiting=self._waits, ignore=is_sibling)
         self._lease, self._leased = lease, tuple(gpu for gpu in self.usable if gpu.lease in lease.names)
         # the first CUDA program after a machine started is slow for all its life: it shall be ours
         if problem := self._probe():

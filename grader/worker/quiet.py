@@ -12,7 +12,8 @@ from grader.cuda.state import GpuState, state
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
 from grader.machine.quiet import CoreMonitor, Disturbance
-from grader.worker.devices import WAIT_S, Devices, is_sibling
+from grader.model.job import LEASE_WAIT_S
+from grader.worker.devices import Devices, is_sibling
 
 UNTOLD_S = 3.0
 """After so long without an answer the kernel's counts are taken for worthless, and what ran for quiet."""
@@ -22,12 +23,18 @@ class OwnCores:
     """Leased cores for programs, and one for ourselves; none where the machine has too few."""
 
     def __init__(
-        self, count: int, what: str, waits: Callable[[str], None], among: tuple[int, ...] = ()
+        self,
+        count: int,
+        what: str,
+        waits: Callable[[str], None],
+        among: tuple[int, ...] = (),
+        *,
+        wait_s: float = LEASE_WAIT_S,
     ) -> None:
         """Lease up to `count` for programs, and one for ourselves: who is kept waiting reads the clock late.
 
         They are some of those `among` which to choose, or of all that we may use. `waits` is called with the
-        cause of a wait.
+        cause of a wait, which lasts for `wait_s` at most.
 
         Raises:
             NotObservedError: nobody gave them back in time.
@@ -39,7 +46,7 @@ class OwnCores:
         if count < 1:
             return
         names = {f"core-{core}": core for core in topology.pick(count + 1)}
-        self._lease = Leases().take(tuple(names), count + 1, WAIT_S, what, waiting=waits, ignore=is_sibling)
+        self._lease = Leases().take(tuple(names), count + 1, wait_s, what, waiting=waits, ignore=is_sibling)
         *programs, ours = (names[name] for name in self._lease.names)
         self.cores = tuple(programs)
         # what is imported from now on starts its threads there, and so do the servers

@@ -59,7 +59,8 @@ def run(
         from grader.worker.quiet import OwnCores, WatchedCores
 
         count = cores_of(job.tasks, plugins.checks, job.limits, gpus=gpus_for(job.tasks))
-        leased = resources.enter_context(closing(OwnCores(count, _purpose(job), _log_wait, job.cores)))
+        own = OwnCores(count, _purpose(job), _log_wait, job.cores, wait_s=job.lease_wait_s)
+        leased = resources.enter_context(closing(own))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.harness.process_pool import ProcessPool
         from grader.worker.items import Items
@@ -73,6 +74,7 @@ def run(
             share=share if job.shares_gpu else None,
             granted=job.granted,
             tasks=job.tasks,
+            wait_s=job.lease_wait_s,
         )
         resources.enter_context(closing(devices))
         processes.device_memory = devices.memory_used

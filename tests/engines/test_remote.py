@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from grader.engines.remote.batch import Batch, folder_of, journals_of, write_bat
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import JournalEntry, JournalWriter, TaskJournals, ended_orders
 from grader.engines.remote.ledger import OpenTask
-from grader.engines.remote.node import objection, script
+from grader.engines.remote.node import _Pack, objection, script
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import pack_sizes
 from grader.engines.remote.scheduler import (
@@ -669,6 +670,19 @@ def test_a_task_whose_orders_were_taken_back_does_nothing(orders, tmp_path):
         json.loads(line)["entry"] for line in next(journals_of(folder, 0).iterdir()).read_text().splitlines()
     ]
     assert entries == ["opened", "closed"]
+
+
+def test_a_task_waits_a_minute_for_what_others_have_leased_and_not_half_an_hour(orders, tmp_path):
+    store = OrderStore.at(tmp_path / "orders_folder")
+    stored = store.store(orders.make("ann"), Wants())
+    batch = Batch(name="grader-1", packs=((stored.key,),), wants=Wants(), cores=1, time_s=600.0)
+    store.place(stored.key, BatchPlace(batch=batch.name, task=0))
+    journal = JournalWriter(tmp_path / "journal", time.monotonic() + 60)
+    pack = _Pack(store, batch, journal, time.monotonic() + 600, deque([stored.key]))
+    order = pack._next(tmp_path)
+    journal.close()
+    assert order.job.lease_wait_s == 60
+    assert store.job(stored).lease_wait_s == 1800, "on a machine that is not granted others may be at work"
 
 
 def test_a_signal_ends_the_workers_of_a_task(orders, scheduler, tmp_path):

@@ -13,6 +13,7 @@ from grader.config.codec import dumps
 from grader.config.course import load_course
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
 from grader.engines import local
+from grader.errors import NotObservedError
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
@@ -139,6 +140,19 @@ def test_what_a_task_uses_of_an_earlier_run_is_judged_with_it(reference_job, tmp
         item: one.outcome.value for item, one in read_evidence(tmp_path / EVIDENCE).observations.items()
     }
     assert outcomes == {second.item: "observed", third.item: "observed"}
+
+
+def test_a_run_gives_up_when_its_wait_for_cores_is_over(tmp_path, monkeypatch):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("with one core nothing is leased")
+    monkeypatch.setenv("GRADER_LEASES", str(tmp_path / "leases"))
+    names = [f"core-{core}" for core in cores]
+    with (
+        Leases().take(names, len(names), 0, "the notes of bob"),
+        pytest.raises(NotObservedError, match=r"waited 0\.05 s"),
+    ):
+        OwnCores(1, "hw of alice", print, wait_s=0.05)
 
 
 def test_a_run_that_waits_for_cores_says_who_holds_them(tmp_path, monkeypatch):

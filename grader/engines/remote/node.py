@@ -38,6 +38,8 @@ BEFORE_END_S = 30.0
 """The own deadline of a task lies so long before the scheduler's, but at least at half of its time."""
 LONGER = 1.5
 """An order is begun if so many times the longest one so far still ends in time."""
+LEASE_WAIT_S = 60.0
+"""Others have no lease of what a scheduler granted to this task alone; a wait is paid for."""
 SIDE_BY_SIDE = 2
 """Exclusive orders that are open at once: the second one imports, or shares a GPU."""
 
@@ -191,7 +193,12 @@ class _Pack:
         return None
 
     def _order(self, stored: StoredOrder, outbox: Path) -> Order:
-        job = replace(self.store.job(stored), id=os.urandom(8).hex(), seed=os.urandom(16).hex())
+        job = replace(
+            self.store.job(stored),
+            id=os.urandom(8).hex(),
+            seed=os.urandom(16).hex(),
+            lease_wait_s=LEASE_WAIT_S,
+        )
         return Order(
             key=stored.key,
             job=job,
