@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.checks.judged import JudgedOptions
 from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
 from grader.reports.layout import base64_only
@@ -70,9 +71,10 @@ def exhibit(
     if observation is not None:
         beside = kind.show_beside(item.options, observation, related_of(item, observations or {}))
         drawings = (*kind.show(item.options, observation), *beside)
+    judged = item.options if isinstance(item.options, JudgedOptions) else JudgedOptions()
     return Exhibit(
-        question=getattr(item.options, "text", "") or getattr(item.options, "asks", "") or item.title,
-        model=getattr(item.options, "model", ""),
+        question=judged.request or item.title,
+        model=judged.model,
         answer=None,
         place="",
         doubts="" if observation is None else observation.note,
@@ -80,8 +82,13 @@ def exhibit(
         pictures=(),
         rows=_rows(item),
         suggested=None,
-        drawings=tuple(d for d in drawings if d.title not in {"Question", "Model answer"}),
+        drawings=tuple(drawn for drawn in drawings if not _repeats(drawn, judged)),
     )
+
+
+def _repeats(drawn: Drawing, judged: JudgedOptions) -> bool:
+    """Tell whether a drawing says what the page has above it."""
+    return isinstance(drawn, MarkedText) and drawn.text in {judged.request, judged.model} - {""}
 
 
 def _rows(item: Item) -> tuple[CriterionRow, ...]:

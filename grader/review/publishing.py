@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, select
 
+from grader.checks.judged import JudgedOptions
 from grader.gradebook.origin import now
 from grader.gradebook.tables import PUBLICATIONS
 from grader.model.evidence import Evidence
@@ -97,7 +98,9 @@ def _shown(desk: Desk, entry: GradedEntry, *, published: bool) -> Shown:
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
     )
     total = view.scorecard.totals[0]
-    has_models = any(getattr(item.options, "model", "") for item in view.rubric.items)
+    has_models = any(
+        isinstance(item.options, JudgedOptions) and item.options.model for item in view.rubric.items
+    )
     return Shown(
         points=total.adjusted,
         possible=view.scorecard.points.possible,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from grader.checks.answer_options import AnswerOptions
 from grader.config.codec import digest
 from grader.config.points_file import MANUAL, WAITS
 from grader.model.evidence import Evidence, WorkerRun
@@ -99,11 +100,11 @@ def record(
 
 
 def _observe(item: str, task: str, desk: Desk, answers: Mapping[str, str]) -> Observation:
-    label = getattr(desk.items[item].options, "label", None)
-    if label is None:
+    options = desk.items[item].options
+    if not isinstance(options, AnswerOptions):
         note = WAITS if desk.items[item].check == MANUAL else ""
         return Observation(item=item, outcome=Outcome.NOT_OBSERVED, note=note, digest=task)
-    answer = answers.get(label, "")
+    answer = answers.get(options.label, "")
     facts = {
         "file": "answers.md",
         "page": 0,
