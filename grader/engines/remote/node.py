@@ -30,7 +30,7 @@ from grader.engines.remote.journal import SUFFIX, JournalEntry, JournalWriter, e
 from grader.engines.remote.stored import OrderStore, StoredOrder
 from grader.machine.passing import passing_folder
 from grader.model.evidence import NO_SANDBOX
-from grader.model.job import WORKER_LOG, is_of_kind
+from grader.model.job import LEASE_WAIT_S, WORKER_LOG, is_of_kind
 
 NODE = "GRADER_NODE"
 """Names this machine, as its scheduler does."""
@@ -38,8 +38,11 @@ BEFORE_END_S = 30.0
 """The own deadline of a task lies so long before the scheduler's, but at least at half of its time."""
 LONGER = 1.5
 """An order is begun if so many times the longest one so far still ends in time."""
-LEASE_WAIT_S = 60.0
-"""Others have no lease of what a scheduler granted to this task alone; a wait is paid for."""
+CONFINED_WAIT_S = 60.0
+"""How long leases are waited for where this task may use no other cores than those granted to it.
+
+No other task wants these then, and a wait is paid for. Where tasks may use all cores of a node, those that
+are timed wait for one another."""
 SIDE_BY_SIDE = 2
 """Exclusive orders that are open at once: the second one imports, or shares a GPU."""
 
@@ -193,11 +196,12 @@ class _Pack:
         return None
 
     def _order(self, stored: StoredOrder, outbox: Path) -> Order:
+        confined = len(os.sched_getaffinity(0)) <= self.batch.cores
         job = replace(
             self.store.job(stored),
             id=os.urandom(8).hex(),
             seed=os.urandom(16).hex(),
-            lease_wait_s=LEASE_WAIT_S,
+            lease_wait_s=CONFINED_WAIT_S if confined else LEASE_WAIT_S,
         )
         return Order(
             key=stored.key,
