@@ -281,8 +281,9 @@ class RemoteSession:
 
     def _end_attempted(self, task: OpenTask, entry: OpenOrder, attempted: Attempted, ledger: Ledger) -> None:
         """End an order as its newest attempt did; one that had too little time gets all that there may be."""
-        batch = read_batch(folder_of(ledger.store.root, entry.place.batch)) if entry.place else None
-        if attempted.out_of_time and batch and batch.time_s < self.scheduler.limit_s(batch.wants):
+        late = attempted.out_of_time and entry.place
+        batch = read_batch(folder_of(ledger.store.root, late.batch)) if late else None
+        if batch and batch.time_s < self.scheduler.limit_s(batch.wants):
             self._full_time.add(batch.wants)
             self._send_again(entry, attempted.problem, ledger)
             return
