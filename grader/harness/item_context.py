@@ -16,7 +16,7 @@ from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
 from grader.harness.built import with_products
 from grader.harness.course_functions import CourseFunctions
-from grader.harness.missing import left_out, without_file
+from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
@@ -165,9 +165,9 @@ class ItemContext:
         return self._children.subject(order)
 
     def _at_import(self, module: str, imported: Call) -> str:
-        """Explain a failed import by work that takes too long, or by a file that was left out; or not."""
+        """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
         if imported.outcome is not Outcome.TIMED_OUT:
-            return left_out(imported.note, self._job.submission)
+            return module_advice(imported.note, self._job.submission)
         needed = self._job.requires.get(module, (f"{module}.py",))
         python = [file for file in self.files if file.endswith(".py")]
         with suppress(NotObservedError):

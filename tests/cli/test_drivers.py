@@ -44,7 +44,8 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
     [
         (
             "import math\nimport pandaz",
-            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2)",
+            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2); it was not "
+            "handed in and is not installed here: do without it, or ask your course what may be imported",
         ),
         ("def double(x) return", "work.py:1: expected ':'"),
         ("1 / 0", "work.py could not be imported: ZeroDivisionError: division by zero (line 1)"),
