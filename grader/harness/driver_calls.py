@@ -1,4 +1,4 @@
-"""What a function of a course's driver calls of students' files, read from its syntax tree."""
+"""Calls of students' functions by a function of a course's driver, read from its syntax tree."""
 
 from __future__ import annotations
 
