@@ -394,8 +394,14 @@ PARTS: dict[str, Callable[[], str]] = {
     ),
     "platform": lambda: contract_with_values(
         (platform.Platform,),
-        (platform.Target, platform.PlatformGrade, platform.Person, platform.Change, platform.Receipt)
-        + (platform.Answer,),
+        (
+            platform.Target,
+            platform.PlatformGrade,
+            platform.Person,
+            platform.Change,
+            platform.Receipt,
+            platform.Answer,
+        ),
     ),
     "promises": promises,
     "reports": reports,
