@@ -26,7 +26,9 @@ from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
 from grader.config.rubric import load_rubric
 from grader.contracts import context as context_contract
+from grader.contracts import exporter, platform
 from grader.contracts.sandbox import Promise
+from grader.lms.fill import GradeColumn, Layout
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
 from grader.model.rubric import Rubric
@@ -307,19 +309,34 @@ def api() -> str:
 
 def context() -> str:
     """What `observe` is given: each member of the context and of a subject, with its whole docstring."""
+    return "".join(
+        f"### {contract.__name__}\n\n{first_paragraph(contract)}\n\n{members(contract)}\n"
+        for contract in (context_contract.CheckContext, context_contract.Subject, context_contract.Quiet)
+    )
+
+
+def members(contract: type) -> str:
+    """The public methods and properties of a contract, each with its whole docstring."""
+    rows = []
+    for name, member in vars(contract).items():
+        getter = member.fget if isinstance(member, property) else member
+        getter = getter.__func__ if isinstance(getter, classmethod) else getter
+        if name.startswith("_") or not inspect.isfunction(getter):
+            continue
+        takes = "" if isinstance(member, property) else f"({', '.join(parameters(getter))})"
+        rows.append((f"`{name}{takes}`", " ".join((inspect.getdoc(getter) or "").split())))
+    return table(("has", "does"), *rows)
+
+
+def contract_with_values(contracts: Iterable[type], values: Iterable[type]) -> str:
+    """What plugins implement, with all that it promises, and the values that it takes and gives."""
     parts = []
-    for contract in (context_contract.CheckContext, context_contract.Subject, context_contract.Quiet):
-        rows = []
-        for name, member in vars(contract).items():
-            getter = member.fget if isinstance(member, property) else member
-            if name.startswith("_") or not inspect.isfunction(getter):
-                continue
-            takes = "" if isinstance(member, property) else f"({', '.join(parameters(getter))})"
-            rows.append((f"`{name}{takes}`", " ".join((inspect.getdoc(getter) or "").split())))
-        parts.append(
-            f"### {contract.__name__}\n\n{first_paragraph(contract)}\n\n{table(('has', 'does'), *rows)}\n"
-        )
-    return "".join(parts)
+    for contract in contracts:
+        says = "\n\n".join(" ".join(each.split()) for each in (inspect.getdoc(contract) or "").split("\n\n"))
+        set_by_it = [(f"`{name}`", f"`{default}`", doc) for name, _, default, doc in attributes(contract)]
+        head = ("attribute", "default", "is")
+        parts.append(f"### {contract.__name__}\n\n{says}\n\n{table(head, *set_by_it)}\n{members(contract)}\n")
+    return "".join((*parts, *(noun(value) for value in values)))
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[str]:
@@ -361,6 +378,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "course-keys": course_keys,
     "engine-keys": engine_keys,
     "evidence": records,
+    "exporter": lambda: contract_with_values(
+        (exporter.Worksheet, exporter.ResultsFile),
+        (Layout, GradeColumn, exporter.Grade, exporter.FilledSheet, exporter.RowResult, exporter.RowOutcome),
+    ),
     "expectation-keys": lambda: keys(cases.Expectation),
     "hooks": hooks,
     "item-keys": lambda: keys(rubric_keys.ItemKeys),
@@ -370,6 +391,17 @@ PARTS: dict[str, Callable[[], str]] = {
             ("limit", "default", "is"),
             *((f"`{name}`", f"`{default}`", doc) for name, _, default, doc in attributes(assignment.Limits)),
         )
+    ),
+    "platform": lambda: contract_with_values(
+        (platform.Platform,),
+        (
+            platform.Target,
+            platform.PlatformGrade,
+            platform.Person,
+            platform.Change,
+            platform.Receipt,
+            platform.Answer,
+        ),
     ),
     "promises": promises,
     "reports": reports,

@@ -284,7 +284,12 @@ def _with_oracle(
     compared = compare(value, right, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
     return replace(
-        called, agrees=agrees, expected=value_text(right), note=compared.note, symptom=compared.symptom
+        called,
+        agrees=agrees,
+        returned=value_text(value, at=compared.at),
+        expected=value_text(right, at=compared.at),
+        note=compared.note,
+        symptom=compared.symptom,
     )
 
 

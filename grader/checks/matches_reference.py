@@ -140,10 +140,10 @@ class MatchesReference(CheckKind):
         family = options.simulated_inputs if context.simulated else options.inputs
         cases = cases_of(context, family)
         oracles = {name: context.expected(name) for name in _oracles(options)}
-        answers: list[dict[str, tuple[Comparison, str]]] = []
+        answers: list[dict[str, tuple[Comparison, str, str]]] = []
 
         def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
-            answer: dict[str, tuple[Comparison, str]] = {}
+            answer: dict[str, tuple[Comparison, str, str]] = {}
             for name, oracle in oracles.items():
                 # An oracle may change what it gets; the next one, and the record, must not see that.
                 right = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
@@ -157,13 +157,14 @@ class MatchesReference(CheckKind):
                     )
                     for call in calls
                 ]
-                answer[name] = _worst(compared), value_text(right)
+                worst = _worst(compared)
+                returned = value_text(calls[compared.index(worst)].value, at=worst.at)
+                answer[name] = _noted(worst, compared), returned, value_text(right, at=worst.at)
             answers.append(answer)
             return Case(
                 name=case.name,
                 outcome=calls[-1].outcome,
-                agrees={name: compared.agrees for name, (compared, _) in answer.items()},
-                returned=value_text(calls[-1].value),
+                agrees={name: compared.agrees for name, (compared, *_) in answer.items()},
             )
 
         # a simulator of threads runs them in another order in each call; virtual GPUs have none
@@ -200,7 +201,9 @@ class MatchesReference(CheckKind):
             observation,
             facts=facts,
             cases=tuple(
-                _explained(case, *next(remaining)[best]) if case.outcome is Outcome.OBSERVED else case
+                _explained(case, *next(remaining)[best], options.tolerance)
+                if case.outcome is Outcome.OBSERVED
+                else case
                 for case in observation.cases
             ),
         )
@@ -262,19 +265,21 @@ def _watched(
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:
     """The first that does not agree; all of them are of the same call."""
-    wrong = [comparison for comparison in compared if not comparison.agrees]
-    if not wrong:
-        return compared[0]
-    if len(wrong) < len(compared):
-        return replace(wrong[0], note=f"{wrong[0].note}; {RACE}", symptom=Symptom.RACE)
-    return wrong[0]
+    return next((comparison for comparison in compared if not comparison.agrees), compared[0])
+
+
+def _noted(worst: Comparison, compared: Sequence[Comparison]) -> Comparison:
+    """The worst with a note that others of the same call agree, if they do."""
+    if worst.agrees or not any(comparison.agrees for comparison in compared):
+        return worst
+    return replace(worst, note=f"{worst.note}; {RACE}", symptom=Symptom.RACE)
 
 
 def _agreeing(observation: Observation, oracle: str) -> int:
     return sum(case.agrees.get(oracle, False) for case in observation.cases)
 
 
-def _wrong(answers: Sequence[Mapping[str, tuple[Comparison, str]]], oracle: str) -> int:
+def _wrong(answers: Sequence[Mapping[str, tuple[Comparison, str, str]]], oracle: str) -> int:
     return sum(answer[oracle][0].wrong for answer in answers)
 
 
@@ -282,17 +287,20 @@ def _oracles(options: MatchesReference.Options) -> tuple[str, ...]:
     return (options.expected or function_name(options.of), *options.accept)
 
 
-def _explained(case: Case, compared: Comparison, expected: str) -> Case:
+def _explained(
+    case: Case, compared: Comparison, returned: str, expected: str, tolerances: Tolerances
+) -> Case:
     measured: dict[str, Any] = {
         "max_abs_error": compared.max_abs_error,
         "max_rel_error": compared.max_rel_error,
         "wrong": compared.wrong,
         "total": compared.total,
-        "tolerance": compared.tolerance,
+        "allowed_difference": tolerances.in_words(compared.tolerance),
     }
     quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
     return replace(
         case,
+        returned=returned,
         expected=expected,
         note=compared.note,
         symptom=compared.symptom,

@@ -199,12 +199,13 @@ def _compared(
         reported = {name: value for name, value in rank.values.items() if name in right}
         missing = [name for name in right if name not in reported]
         compared = compare(reported, right, options.tolerance) if not missing else None
+        at = compared.at if compared else ()
         yield Case(
             name=f"rank {rank.rank}" if case is None else f"{case.name}, rank {rank.rank}",
             outcome=Outcome.OBSERVED,
             agrees={options.expected: compared is not None and compared.agrees},
-            returned=value_text(reported),
-            expected=value_text(right),
+            returned=value_text(reported, at=at),
+            expected=value_text(right, at=at),
             note=f"did not report {', '.join(missing)}" if compared is None else compared.note,
         )
 

@@ -37,7 +37,12 @@ class Judgements:
 
     def add(self, line: int, row: PointsRow) -> None:
         """Take one row, or note all that is wrong with it; a row without points says nothing yet."""
-        if not (row.points or any(row.parts)) or self._is_unchanged(row):
+        if not (row.points or any(row.parts)):
+            return
+        if self._is_unchanged(row):
+            # Saved before, and perhaps not counted: a page could not be written, or no gradebook was named.
+            grade = self._graded[row.assignment, row.student]
+            self._grade_of[grade.folder] = grade
             return
         before = len(self.problems)
         first = self._first.setdefault((row.assignment, row.student, row.item), line)
@@ -110,13 +115,15 @@ class Judgements:
         """
         if all(getattr(other, name) == getattr(record, name) for name in _SUBSTANCE):
             return False
-        if row.now == f"{other.points:g} by {other.by}":
+        if row.now.partition("\n")[0] == f"{other.points:g} by {other.by}":
             return False
         is_mine = other.by == self._by and "." not in other.at
         return not (is_mine and grade.points_given.get(other.item) == other)
 
     def save(self, count: Callable[[StoredGrade], object]) -> int:
         """Write all points, `count` them in each folder while it is locked, and return how many are new.
+
+        Those of an earlier import count once more, if the table has them.
 
         Raises:
             UsageError: something in the table is wrong; nothing is written.
@@ -125,15 +132,16 @@ class Judgements:
         if self.problems:
             raise UsageError(*self.problems, "nothing was written")
         problems: list[str] = []
-        for folder, records in self._records.items():
+        for folder, grade in self._grade_of.items():
             try:
                 with Results(folder).locked():
-                    append_points(folder, records)
-                    count(self._grade_of[folder])
+                    if folder in self._records:
+                        append_points(folder, self._records[folder])
+                    count(grade)
             except NotObservedError as error:
                 problems += error.problems
         if problems:
-            raise NotObservedError(*problems)
+            raise NotObservedError(*problems, f"{self._where}: then import the table again; all else is done")
         return sum(map(len, self._records.values()))
 
     def _points(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:

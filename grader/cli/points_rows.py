@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from grader.checks.answer_drawings import doubt_about, finding_in_words, suggest
 from grader.checks.judged import JudgedOptions
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import MANUAL, WAITS, PointsGiven
+from grader.config.points_file import MANUAL, WAITS, PointsGiven, judged
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
@@ -20,6 +21,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item
 from grader.model.score import Award
 from grader.plugins import Plugins
+from grader.scoring.score import score
 
 _MOST_WORDS = 12
 """Matched words of one criterion that are listed."""
@@ -32,10 +34,11 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
     """
     for folder in dict.fromkeys(grade.folder.parent for grade in graded):
         grades = [grade for grade in graded if grade.folder.parent == folder]
+        skipped = [_skipped(grade, plugins) for grade in grades]
         for item in grades[0].items.values():
-            for grade in grades:
+            for grade, reasons in zip(grades, skipped, strict=True):
                 if _concerns_a_person(grade, item, plugins):
-                    yield _row(grade, item, plugins, out)
+                    yield _row(grade, item, plugins, out, reasons.get(item.id, ""))
 
 
 def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
@@ -43,7 +46,7 @@ def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool
     return always or item.id in grade.points_given or _award(grade, item, plugins).undecided
 
 
-def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsRow:
+def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: str) -> PointsRow:
     record = grade.points_given.get(item.id)
     observation = grade.evidence.observations.get(item.id)
     answer = AnswerTexts(item, observation)
@@ -59,7 +62,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
         model=options.model if options else "",
         criteria=answer.criteria,
         suggested=answer.suggested,
-        now=_now(record, _award(grade, item, plugins), item),
+        now=_now(record, _award(grade, item, plugins), item, skipped),
         possible=f"{item.points:g}",
         **cells_of(record, item),
         document=str((grade.folder / WORKSPACE / str(file)).relative_to(out)) if file else "",
@@ -134,9 +137,23 @@ class AnswerTexts:
         )
 
 
-def _now(record: PointsGiven | None, award: Award, item: Item) -> str:
+def _skipped(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:
+    """Return the reasons of items that nobody has to look at: what they need has lost points."""
+    observations = dict(grade.evidence.observations)
+    for item, record in grade.points_given.items():
+        bare = Observation(item=item, outcome=Outcome.NOT_OBSERVED)
+        observations[item] = judged(observations.get(item, bare), record)
+    card = score(grade.rubric, replace(grade.evidence, observations=observations), plugins.checks)
+    lost = {line.item for line in card.lines if line.fraction is not None and line.fraction < 1}
+    reasons = {line.item: line.reason for line in card.lines}
+    return {item.id: reasons[item.id] for item in grade.rubric.items if lost.intersection(item.needs)}
+
+
+def _now(record: PointsGiven | None, award: Award, item: Item, skipped: str) -> str:
     if record:
-        text = f"{record.points:g} by {record.by}"
+        text = f"{record.points:g} by {record.by}" + (f"\n{skipped}" if skipped else "")
+    elif skipped:
+        text = f"0: {skipped}"
     elif award.undecided:
         text = award.reason
     else:

@@ -37,6 +37,8 @@ class Comparison:
     """One sentence on the first difference; empty if there is none."""
     symptom: Symptom | None = None
     """The form of that difference."""
+    at: Path = ()
+    """The steps from the result to the first element that differs, for `value_text`."""
     wrong: int
     total: int
     """Numbers, texts and Nones that were expected; all count as wrong if the structure is wrong."""
@@ -88,6 +90,7 @@ def compare(
         agrees=wrong == 0,
         note=f"{note} ({wrong} of {total} values differ)" if wrong and total > 1 else note,
         symptom=symptom,
+        at=first.at if first else (),
         wrong=wrong,
         total=total,
         max_abs_error=_largest([comparison.max_abs_error for comparison in comparisons]),
@@ -146,7 +149,8 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
         same = type(actual) is type(expected) and actual == expected
         note = "" if same else _note(path, (), actual, expected)
         symptom = None if same else Symptom.WRONG_VALUE
-        return Comparison(agrees=same, note=note, symptom=symptom, wrong=int(not same), total=1)
+        at = () if same else path
+        return Comparison(agrees=same, note=note, symptom=symptom, at=at, wrong=int(not same), total=1)
     good = Comparison(agrees=True, wrong=0, total=expected.size)
     if expected.size == 0:
         return good
@@ -175,8 +179,9 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
     index = tuple(int(axis) for axis in np.unravel_index(int(bad.argmax()), bad.shape))
     note = _note(path, index, actual[index], expected[index])
     if applied != EXACT and error[index] <= 0.01 * magnitude[index]:
-        note += f"; {applied} may be off by rtol {tolerance.rtol:g}, atol {tolerance.atol:g}"
-    return replace(comparison, agrees=False, note=note, symptom=_symptom(actual[index]))
+        note += f"; a {applied} may differ by {tolerance.in_words()}"
+    symptom = _symptom(actual[index])
+    return replace(comparison, agrees=False, note=note, symptom=symptom, at=(*path, *index))
 
 
 def _symptom(value: Any) -> Symptom:

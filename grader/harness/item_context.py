@@ -16,7 +16,8 @@ from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
 from grader.harness.built import with_products
 from grader.harness.course_functions import CourseFunctions
-from grader.harness.missing import left_out, without_file
+from grader.harness.driver_calls import calls_of_students
+from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
@@ -29,6 +30,11 @@ from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
+
+WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY})
+"""Ends that may come without a line of the student's."""
+MOST_CALLS = 3
+"""Functions of the student's that are named of one that calls them."""
 
 
 class Unwatched:
@@ -160,14 +166,28 @@ class ItemContext:
             observed=observed,
             group=self._group,
             reference_ends=partial(self._reference_ends, module, cores) if whose == SUBMISSION else None,
-            at_import=partial(self._at_import, module) if whose == SUBMISSION else None,
+            advice=partial(self._advice, module) if whose == SUBMISSION else None,
         )
         return self._children.subject(order)
 
+    def _advice(self, module: str, function: str, call: Call) -> str:
+        """Explain why an import or a call failed, as far as anything is to be said."""
+        return self._students_call(module, function, call) if function else self._at_import(module, call)
+
+    def _students_call(self, module: str, function: str, call: Call) -> str:
+        """Name the student's functions that a driver's function calls, where no traceback does."""
+        driver = Path(self._job.assignment_folder, "given", f"{module.replace('.', '/')}.py")
+        if call.traceback or call.outcome not in WITHOUT_A_LINE or not driver.is_file():
+            return ""
+        modules = {file.removesuffix(".py").replace("/", ".") for file in self.files if file.endswith(".py")}
+        used = calls_of_students(driver, function, modules)
+        names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
+        return f"; {function}() is the course's, and calls your {names}" if used else ""
+
     def _at_import(self, module: str, imported: Call) -> str:
-        """Explain a failed import by work that takes too long, or by a file that was left out; or not."""
+        """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
         if imported.outcome is not Outcome.TIMED_OUT:
-            return left_out(imported.note, self._job.submission)
+            return module_advice(imported.note, self._job.submission)
         needed = self._job.requires.get(module, (f"{module}.py",))
         python = [file for file in self.files if file.endswith(".py")]
         with suppress(NotObservedError):

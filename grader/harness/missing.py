@@ -11,7 +11,7 @@ from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.model.submission import Submission
 
-_LACKED = re.compile(r"No module named '(\w+)'")
+_LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".docx", ".doc", ".pdf"})
 """Endings under which editors and browsers store a file that should have another."""
 _ALIKE = 0.75
@@ -77,13 +77,18 @@ def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tup
     return str(nearest), f"{perhaps}it must {' and '.join(must)}"
 
 
-def left_out(note: str, submission: Submission) -> str:
-    """Say that a module that an import lacks was handed in and not accepted; empty if it was not."""
+def module_advice(note: str, submission: Submission) -> str:
+    """Say what to do about a module that an import lacks; empty if it failed for another reason."""
     lacked = _LACKED.search(note)
-    for path in submission.dropped if lacked else ():
-        if lacked and PurePosixPath(path).name == f"{lacked[1]}.py":
+    if not lacked:
+        return ""
+    for path in submission.dropped:
+        if PurePosixPath(path).name == f"{lacked[1]}.py":
             return f"; {path} was handed in and left out, because the assignment does not accept it"
-    return ""
+    return (
+        "; it was not handed in and is not installed here: do without it, or ask your course what may be "
+        "imported"
+    )
 
 
 def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:

@@ -13,7 +13,7 @@ from grader.errors import NotObservedError
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess
-from grader.harness.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
+from grader.harness.subject import Advice, ChildSubject, DeviceMemory, ReferenceEnds, answers
 from grader.model.assignment import Limits
 from grader.model.trace import Trace
 
@@ -32,8 +32,8 @@ class ProcessSpec:
     """Items of one group share a child; empty for a fresh one."""
     reference_ends: ReferenceEnds | None = field(default=None, compare=False)
     """Tries whether the reference ends in time; None if there is nothing to compare with."""
-    at_import: Callable[[Call], str] | None = field(default=None, compare=False)
-    """Says what the program does while it is imported, where that takes too long."""
+    advice: Advice | None = field(default=None, compare=False)
+    """Explains why an import or a call failed."""
 
 
 class ProcessPool:
@@ -145,7 +145,7 @@ class ProcessPool:
             observed=order.observed,
             devices=memory,
             reference_ends=order.reference_ends,
-            at_import=order.at_import,
+            advice=order.advice,
         )
         return resources.enter_context(subject)
 

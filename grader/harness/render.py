@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,21 +33,25 @@ def call_text(function: str, case: InputCase, *, limit: int = 240) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
-def value_text(value: Any, *, limit: int = 240) -> str:
-    """A value in one printable line of at most `limit` characters; never fails, whatever it is."""
-    return _shortened(_text(value, limit, DEPTH), limit)
+def value_text(value: Any, *, limit: int = 240, at: Sequence[Any] = ()) -> str:
+    """A value in one printable line of at most `limit` characters; never fails, whatever it is.
+
+    Where it is shortened the element `at` stays, if there is room: it is found by the steps from the value to
+    it, which are positions, keys of mappings, and one position for each axis of an array.
+    """
+    return _shortened(_text(value, limit, DEPTH, at), limit)
 
 
 def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _text(value: Any, limit: int, depth: int) -> str:
+def _text(value: Any, limit: int, depth: int, at: Sequence[Any]) -> str:
     if isinstance(value, np.ndarray):
-        return _array_text(value, limit)
+        return _array_text(value, limit, at)
     for kind, opening, closing in _BRACKETS:
         if isinstance(value, kind):
-            parts = _parts(value, limit, depth - 1) if depth else ["…"] * bool(value)
+            parts = _parts(value, limit, depth - 1, at) if depth else ["…"] * bool(value)
             comma = "," if kind is tuple and len(parts) == 1 else ""
             return f"{opening}{', '.join(parts)}{comma}{closing}"
     for kind, write in _WRITERS:
@@ -55,54 +60,104 @@ def _text(value: Any, limit: int, depth: int) -> str:
     return repr(value[:limit]) if isinstance(value, str) else " ".join(repr(value).split())
 
 
-def _parts(values: _Container, limit: int, depth: int) -> list[str]:
-    parts: list[str] = []
+def _parts(values: _Container, limit: int, depth: int, at: Sequence[Any]) -> list[str]:
     room = limit - len(f"[, … {len(values)} more]")
-    entries = values.items() if isinstance(values, dict) else ((None, value) for value in values)
-    for key, value in entries:
-        name = "" if key is None else f"{value_text(key, limit=60)}: "
-        part = name + _text(value, max(room, 1), depth)
-        if parts and len(part) > room:
-            parts.append(f"… {len(values) - len(parts)} more")
+    place = _position(values, at[0]) if at else None
+    parts = _run(values, 0, room, depth, at)
+    if place is None or place < len(parts):
+        return [*parts, *_more(len(values) - len(parts))]
+    # What is looked for comes first, and what stands before it has the room that is left.
+    inner = max(room - len(f"… {place} more, "), 1)
+    wanted = _run(values, place, inner, depth, at, most=1)
+    before = _run(values, 0, inner - len(wanted[0]) - 2, depth, at, least=0)
+    used = sum(len(part) + 2 for part in (*before, *wanted))
+    after = _run(values, place + 1, inner - used, depth, at, least=0)
+    rest = len(values) - place - 1 - len(after)
+    return [*before, *_more(place - len(before)), *wanted, *after, *_more(rest)]
+
+
+def _position(values: _Container, step: Any) -> int | None:
+    """Return which entry a step leads to; None if it leads to none."""
+    if isinstance(values, dict):
+        return list(values).index(step) if step in values else None
+    return step if isinstance(step, int) and 0 <= step < len(values) else None
+
+
+def _run(
+    values: _Container,
+    start: int,
+    room: int,
+    depth: int,
+    at: Sequence[Any],
+    *,
+    least: int = 1,
+    most: int | None = None,
+) -> list[str]:
+    """Write the entries from `start` on for which there is room, `least` of them in any case."""
+    parts: list[str] = []
+    entries = values.items() if isinstance(values, dict) else enumerate(values)
+    for key, value in islice(entries, start, None if most is None else start + most):
+        name = f"{value_text(key, limit=60)}: " if isinstance(values, dict) else ""
+        part = name + _text(value, max(room, 1), depth, at[1:] if at and key == at[0] else ())
+        if len(parts) >= least and len(part) > room:
             break
         parts.append(part)
         room -= len(part) + 2
     return parts
 
 
-def _array_text(array: np.ndarray, limit: int) -> str:
+def _more(count: int) -> list[str]:
+    return [f"… {count} more"] if count else []
+
+
+def _array_text(array: np.ndarray, limit: int, at: Sequence[Any]) -> str:
     dtype = array.dtype.name
     if 0 < array.size <= WHOLE:
         unusual = "" if dtype in _USUAL else f", dtype={dtype}"
-        whole = f"array({_elements(array, WHOLE)}{unusual})"
+        whole = f"array({_elements(array, WHOLE, ())}{unusual})"
         if len(whole) <= limit:
             return whole
     about = f"shape={array.shape}, dtype={dtype}"
-    for edge in EDGES if array.size else ():
+    inside = len(at) == array.ndim and all(map(_within, at, array.shape))
+    for edge, kept in [(edge, at) for edge in EDGES if inside] + [(edge, ()) for edge in EDGES]:
         # An element takes three characters at least: what cannot fit is not even written.
-        if 3 * math.prod(min(length, 2 * edge) for length in array.shape) <= limit:
-            short = f"array({_elements(array, edge)}, {about})"
+        shown = math.prod(min(length, 2 * edge + bool(kept)) for length in array.shape)
+        if array.size and 3 * shown <= limit:
+            short = f"array({_elements(array, edge, kept)}, {about})"
             if len(short) <= limit:
                 return short
     return f"array({'[…]' if array.size else '[]'}, {about})"
 
 
-def _elements(array: np.ndarray, edge: int) -> str:
-    shape = array.shape
-    for axis, length in enumerate(shape):
-        if length > 2 * edge:
-            array = array.take([*range(edge), *range(length - edge, length)], axis)
-    return _nested(array.tolist(), shape, edge)
+def _within(step: Any, length: int) -> bool:
+    return isinstance(step, int) and 0 <= step < length
 
 
-def _nested(elements: Any, shape: Sequence[int], edge: int) -> str:
-    """Write what is left of an array of this shape, as `tolist` gives it."""
-    if not shape:
+def _elements(array: np.ndarray, edge: int, at: Sequence[int]) -> str:
+    """Write the elements at the edges of each axis, and those in line with the one `at`."""
+    positions = [_positions(length, edge, at[axis : axis + 1]) for axis, length in enumerate(array.shape)]
+    for axis, kept in enumerate(positions):
+        if len(kept) < array.shape[axis]:
+            array = array.take(kept, axis)
+    return _nested(array.tolist(), positions)
+
+
+def _positions(length: int, edge: int, at: Sequence[int]) -> list[int]:
+    if length <= 2 * edge:
+        return list(range(length))
+    return sorted({*range(edge), *at, *range(length - edge, length)})
+
+
+def _nested(elements: Any, positions: Sequence[Sequence[int]]) -> str:
+    """Write what is left of an array, as `tolist` gives it, with a sign for what is left out."""
+    if not positions:
         return _element(elements)
-    length, *inner = shape
-    parts = [_nested(element, inner, edge) if inner else _element(element) for element in elements]
-    if length > 2 * edge:
-        parts.insert(edge, "…")
+    kept, *inner = positions
+    parts: list[str] = []
+    for before, position, element in zip([-1, *kept], kept, elements, strict=False):
+        if position > before + 1:
+            parts.append("…")
+        parts.append(_nested(element, inner))
     return f"[{', '.join(parts)}]"
 
 

@@ -32,6 +32,9 @@ DeviceMemory = Callable[[], int]
 ReferenceEnds = Callable[[str, InputCase | None], bool]
 """Whether the reference's function of this name, or the import of its file, ends within the same limit."""
 
+Advice = Callable[[str, Call], str]
+"""What explains why a call of the function of this name failed, or the import of its file if it is empty."""
+
 
 class ChildSubject:
     """One child with one file imported; `with` ends it and everything it started."""
@@ -45,13 +48,13 @@ class ChildSubject:
         observed: bool = False,
         devices: DeviceMemory | None = None,
         reference_ends: ReferenceEnds | None = None,
-        at_import: Callable[[Call], str] | None = None,
+        advice: Advice | None = None,
     ) -> None:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
         `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
-        where others kept the cores so busy that the program did not get its time. `at_import` adds to a
-        failed import what explains it.
+        where others kept the cores so busy that the program did not get its time. `advice` adds to an
+        import or a call that failed what explains it.
         """
         self._child = child
         self._module = module
@@ -59,7 +62,7 @@ class ChildSubject:
         self._observed = observed
         self._devices = devices
         self._reference_ends = reference_ends
-        self._at_import = at_import
+        self._advice = advice
         self._carrying: tuple[int, ...] = ()
         """The launches that get inputs, by the call whose launches were noted last."""
 
@@ -71,9 +74,7 @@ class ChildSubject:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
             must_have_had_its_time(exchange, self._reference_ends)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
-            if self.imported.outcome is not Outcome.OBSERVED and self._at_import is not None:
-                note = f"{self.imported.note}{self._at_import(self.imported)}"
-                self.imported = replace(self.imported, note=note)
+            self.imported = self._explained("", self.imported)
         except BaseException:
             self._child.close()
             raise
@@ -107,6 +108,7 @@ class ChildSubject:
         must_have_had_its_time(exchange, self._reference_ends, function, case)
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
+        call = self._explained(function, call)
         call = self._on_devices(replace(call, launches_asked=launches.count), function)
         return self._recorded(call, proof)
 
@@ -143,7 +145,7 @@ class ChildSubject:
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
         for exchange, launch in zip(exchanges, launches, strict=False):
-            call_ended = read_answer(self._child, exchange, f"{function}()")
+            call_ended = self._explained(function, read_answer(self._child, exchange, f"{function}()"))
             calls.append(replace(call_ended, launches_asked=launch.count))
             if calls[-1].outcome is not Outcome.OBSERVED:
                 break
@@ -152,6 +154,12 @@ class ChildSubject:
         if last == len(cases) - 1:
             calls[last] = self._recorded(calls[last], proof)
         return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    def _explained(self, function: str, call: Call) -> Call:
+        """The call, with what explains it if it failed."""
+        if call.outcome is Outcome.OBSERVED or self._advice is None:
+            return call
+        return replace(call, note=f"{call.note}{self._advice(function, call)}")
 
     def _recorded(self, call: Call, proof: Proof | None) -> Call:
         """The call with its trace, if a proof was asked for."""

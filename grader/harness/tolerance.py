@@ -20,6 +20,10 @@ class Tolerance:
     rtol: float = option("Allowed difference as a share of the expected value.")
     atol: float = option("Allowed difference in the value's own unit; what counts near zero.")
 
+    def in_words(self) -> str:
+        """Return how far a value may be off, in words of a sentence."""
+        return f"{self.rtol:g} of the expected value plus {self.atol:g}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
@@ -32,3 +36,8 @@ class Tolerances:
     float16: Tolerance = option("For half precision.", default=Tolerance(rtol=1e-3, atol=1e-3))
     float32: Tolerance = option("For single precision.", default=Tolerance(rtol=1e-5, atol=1e-6))
     float64: Tolerance = option("For double precision.", default=Tolerance(rtol=1e-9, atol=1e-12))
+
+    def in_words(self, dtype: str) -> str:
+        """Return how far values may be off that are compared as this dtype; all but floats are exact."""
+        tolerance = getattr(self, dtype, None)
+        return tolerance.in_words() if isinstance(tolerance, Tolerance) else "none"

@@ -59,6 +59,7 @@ class GradeColumn:
     """The column of the grades."""
 
     index: int
+    """Its place among the columns, from 0."""
     maximum: Callable[[int], str]
     """The cell of a row with the most points that the platform gives; empty if there is none."""
     locked: Callable[[int], str] = lambda _row: ""

@@ -77,7 +77,23 @@ def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_con
     assert case.agrees == {"f": False}
     assert (case.quantities["wall_s"].value, case.quantities["wall_s"].unit) == (0.25, "s")
     assert case.quantities["max_abs_error"].value == 1.0
-    assert case.quantities["tolerance"].value == "float64"
+    assert case.quantities["allowed_difference"].value == "1e-09 of the expected value plus 1e-12"
+
+
+def test_a_shortened_result_shows_the_first_element_that_is_wrong(make_context):
+    right = [float(n) for n in range(200)]
+    observation = observe(
+        make_context(lambda: [*right[:150], -1.0, *right[151:]], {"long": ()}, f=lambda: right)
+    )
+    (case,) = observation.cases
+    assert case.note.startswith("item 150: got -1, expected 150")
+    assert " more, -1.0, … 49 more]" in case.returned
+    assert " more, 150.0, … 49 more]" in case.expected
+
+
+def test_whole_numbers_may_not_differ_and_a_page_says_so(make_context):
+    (case,) = observe(make_context(lambda: 1, {"one": ()}, f=lambda: 2)).cases
+    assert case.quantities["allowed_difference"].value == "none"
 
 
 def test_one_wrong_case_loses_everything_and_is_named(make_context):

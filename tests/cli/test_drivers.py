@@ -44,7 +44,8 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
     [
         (
             "import math\nimport pandaz",
-            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2)",
+            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2); it was "
+            "not handed in and is not installed here: do without it, or ask your course what may be imported",
         ),
         ("def double(x) return", "work.py:1: expected ':'"),
         ("1 / 0", "work.py could not be imported: ZeroDivisionError: division by zero (line 1)"),
@@ -52,3 +53,18 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
 )
 def test_what_fails_while_the_driver_imports_it_is_told_of_the_students_file(reasons, code, reason):
     assert reasons(code) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("body", "ended"),
+    [
+        ("while True: pass", "did not end within 1 s"),
+        ("import os; os.kill(os.getpid(), 11)", "ended by signal 11"),
+    ],
+)
+def test_what_ends_a_program_without_a_line_is_told_with_the_students_call(course, reasons, body, ended):
+    about = course.folder / "assignments/tiny/assignment.py"
+    about.write_text(about.read_text().replace("call_wall_s=60.0", "call_wall_s=1.0"))
+    (reason,) = reasons(f"def double(x):\n    {body}\n")
+    assert ended in reason
+    assert reason.endswith("; double() is the course's, and calls your work.double()")

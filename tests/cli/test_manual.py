@@ -65,10 +65,11 @@ def test_one_results_folder_that_cannot_be_written_keeps_no_other_points_back(co
     done = table.load()
     assert done.returncode == 5
     assert "score.json" in done.stderr
+    assert "import the table again" in done.stderr
     assert item(course, "bob")["points"] == 3
     score.rmdir()
-    assert course.run("run", *archives).returncode == 0
-    assert item(course, "ann")["points"] == 3
+    assert table.load().returncode == 0
+    assert item(course, "ann")["points"] == 3, "nothing in the table has changed"
 
 
 def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
@@ -101,6 +102,39 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
         ("bob", "", ""),
     ]
     assert "0 new judgements" in table.load().stderr
+
+
+def test_points_that_were_imported_without_the_gradebook_come_into_it_with_the_same_table(course, table):
+    book = str(course.cwd / "book.db")
+    assert course.run("run", course.submit("ann"), "--gradebook", book).returncode == 0
+    rows = [row | {"points": "2"} for row in table.export()]
+    table.save(rows)
+    assert table.load().returncode == 0
+    assert points_rows(course) == []
+    assert import_into_book(course, table, rows).returncode == 0
+    assert points_rows(course) == [("Ada", 2.0)]
+    before = course.run("history", "ann", "--gradebook", book).stdout
+    assert import_into_book(course, table, rows).returncode == 0
+    assert course.run("history", "ann", "--gradebook", book).stdout == before
+
+
+def test_an_item_that_is_skipped_waits_for_nobody(course, table):
+    missing = FILES | {"required": ["more.py"]}
+    course.rubric(missing, STYLE | {"needs": ["files"]})
+    assert course.run("run", course.submit("ann")).returncode == 0
+    (row,) = table.export()
+    assert row["now"] == '0: skipped: needs "work.py is there"'
+
+
+def test_points_that_the_table_shows_with_a_flag_may_be_changed(course, table):
+    course.rubric(STYLE | {"points": 4}, FILES)
+    course.run("run", course.submit("ann"))
+    table.save([row | {"points": "1"} for row in table.export()])
+    assert table.load().returncode == 0
+    rows = [row | {"points": "4", "now": row["now"] + "\nflag: look here"} for row in table.export()]
+    table.save(rows)
+    done = course.run("manual", "import", str(table.path), "--by", "Bob", "--results", str(course.out))
+    assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgement saved\n")
 
 
 def test_a_gradebook_beside_an_import_is_named_until_it_has_the_points(course, table):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.harness.missing import left_out, without_file, without_its_file
+from grader.harness.missing import module_advice, without_file, without_its_file
 from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.submission import Submission
@@ -66,9 +66,17 @@ def test_the_only_python_file_is_named_where_none_was_accepted():
 def test_a_module_that_was_left_out_explains_a_failed_import():
     note = "importing utils.py: ModuleNotFoundError: No module named 'helpers'"
     told = "; helpers.py was handed in and left out, because the assignment does not accept it"
-    assert left_out(note, submission("helpers.py")) == told
-    assert left_out(note, submission("helper.py")) == ""
-    assert left_out("importing utils.py: NameError", submission("helpers.py")) == ""
+    assert module_advice(note, submission("helpers.py")) == told
+    assert module_advice("importing utils.py: NameError", submission("helpers.py")) == ""
+
+
+@pytest.mark.parametrize("module", ["tensorly", "scipy.nothing"])
+def test_a_module_that_nobody_has_comes_with_what_to_do(module):
+    note = f"importing utils.py: ModuleNotFoundError: No module named '{module}'"
+    assert module_advice(note, submission("helper.py")) == (
+        "; it was not handed in and is not installed here: do without it, or ask your course what may be "
+        "imported"
+    )
 
 
 def test_a_file_in_a_folder_is_named_with_it():

@@ -69,6 +69,35 @@ def test_a_shortened_list_says_how_many_items_are_left_out():
     assert value_text([0] * 1_000_000, limit=30) == "[0, 0, 0, 0, … 999996 more]"
 
 
+@pytest.mark.parametrize(
+    ("value", "at", "text"),
+    [
+        (list(range(100)), (), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … 87 more]"),
+        (list(range(100)), (5,), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … 87 more]"),
+        (list(range(100)), (50,), "[0, 1, 2, 3, 4, 5, 6, 7, 8, … 41 more, 50, … 49 more]"),
+        (list(range(100)), (99,), "[0, 1, 2, 3, 4, 5, 6, 7, 8, … 90 more, 99]"),
+        (["a" * 30, "b" * 30, "c" * 30], (2,), "[… 2 more, 'cccccccccccccccccccccccccccccc']"),
+        ({"a": "x" * 40, "b": [1, 2]}, ("b", 1), "{… 1 more, 'b': [1, 2]}"),
+        (np.arange(100), (50,), "array([0, …, 50, …, 99], shape=(100,), dtype=int64)"),
+        (np.zeros((9, 9, 9)), (4, 4, 4), "array([…], shape=(9, 9, 9), dtype=float64)"),
+        (list(range(100)), (500,), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … 87 more]"),
+        (np.arange(100), ("a",), "array([0, …, 99], shape=(100,), dtype=int64)"),
+    ],
+)
+def test_what_is_shortened_keeps_the_element_that_is_asked_for(value, at, text):
+    shortened = value_text(value, limit=56, at=at)
+    assert shortened == text
+    assert len(shortened) <= 56
+
+
+def test_an_element_within_arrays_of_a_list_is_kept():
+    arrays = [np.zeros((20, 30)) for _ in range(6)]
+    arrays[4][3, 2] = 1
+    shortened = value_text(arrays, at=(4, 3, 2))
+    assert " … 3 more, array([[0.0, …, 0.0, …, 0.0], …, [0.0, …, 1.0, …, 0.0], …," in shortened
+    assert len(shortened) <= 240
+
+
 def test_nesting_is_shown_six_levels_deep():
     value: list = []
     for _ in range(100_000):

@@ -1,0 +1,69 @@
+"""Calls of students' functions by a function of a course's driver, read from its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
+
+def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> tuple[str, ...]:
+    """Return `module.name` of what a function of the driver uses of these modules, in order and once each.
+
+    Functions and classes of the driver that it names count with it. A file that cannot be read gives nothing.
+    """
+    import ast
+
+    try:
+        tree = ast.parse(driver.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ()
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
+    names = dict(_imported(tree))
+    pending, seen = [function], {function}
+    used: dict[str, None] = {}
+    while pending:
+        node = defined.get(pending.pop(0))
+        for dotted in _dotted(node) if node else ():
+            root, _, rest = dotted.partition(".")
+            if root in defined and root not in seen:
+                seen.add(root)
+                pending.append(root)
+            whole = ".".join(filter(None, (names.get(root, ""), rest)))
+            if root in names and any(whole.startswith(f"{module}.") for module in modules):
+                used[whole] = None
+    return tuple(used)
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield every name that an import binds, with what it stands for."""
+    import ast
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _dotted(node: ast.AST) -> Iterator[str]:
+    """Yield the names and the chains of attributes below a node, from above to below."""
+    import ast
+
+    for child in ast.iter_child_nodes(node):
+        parts: list[str] = []
+        chain = child
+        while isinstance(chain, ast.Attribute):
+            parts.insert(0, chain.attr)
+            chain = chain.value
+        if isinstance(chain, ast.Name):
+            yield ".".join((chain.id, *parts))
+        else:
+            yield from _dotted(child)
