@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -58,10 +58,15 @@ def line_of(error: BaseException, file: str) -> int:
 
 def place_in_course(error: BaseException) -> tuple[Path, int, str] | None:
     """Return file, line and function of the deepest frame in code of a course; None if there is none."""
+    return deepest_place(error, {PACKAGE})
+
+
+def deepest_place(error: BaseException, packages: Container[str]) -> tuple[Path, int, str] | None:
+    """Return file, line and function of the deepest frame in these packages; None if there is none."""
     place, trace = None, error.__traceback__
     while trace is not None:
         frame = trace.tb_frame
-        if str(frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in packages:
             place = (Path(frame.f_code.co_filename), trace.tb_lineno, frame.f_code.co_name)
         trace = trace.tb_next
     return place

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
@@ -21,6 +19,7 @@ from grader.config.problem import import_problem, place_of, show_path, suggestio
 from grader.contracts.check import CheckKind, DeferredKind
 from grader.coursecode import PACKAGE, course_module, line_of, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
+from grader.installed import installed_plugins
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Plugins:
         self._telling = threading.RLock()  # whoever listens need not know that runs go on side by side
         for name in BUILTIN:
             self._register(import_module(name), name)
-        for name, load in _installed():
+        for name, load in installed_plugins():
             self._load(name, load, f"plugin {name}")
         for file in sorted(course.glob("assignments/*/assignment.py")) if course else ():
             name = file.parent.name
@@ -136,7 +135,14 @@ class Plugins:
         """All report formats."""
         from grader.contracts.report import Report
 
-        return self._instances("grader_reports", Report)
+        reports = self._instances("grader_reports", Report)
+        writes: dict[str, str] = {}
+        for name, report in reports.items():
+            if (other := writes.setdefault(report.filename, name)) != name:
+                raise CourseError(
+                    f"report {name}: filename: {other} already writes {report.filename}; name another file"
+                )
+        return reports
 
     @cached_property
     def engines(self) -> Mapping[str, Engine]:
@@ -369,32 +375,3 @@ def _name(answer: object) -> str:
     if module.startswith(f"{PACKAGE}."):
         module = module.removeprefix(f"{PACKAGE}.").partition(".")[2]
     return f"{module}.{answer.__qualname__}" if module else answer.__qualname__
-
-
-def _installed() -> Iterable[tuple[str, Callable[[], object]]]:
-    """Entry points in our group.
-
-    `importlib.metadata` takes 30 ms to import: it is asked only if some distribution mentions the group.
-    """
-    if not any(map(_mentions_us, sys.path)):
-        return
-    from importlib.metadata import entry_points
-
-    for entry_point in entry_points(group=PROJECT):
-        yield entry_point.name, entry_point.load
-
-
-def _mentions_us(folder: str) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            distributions = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
-    except OSError:
-        return False
-    return any(f"[{PROJECT}]" in _text(Path(path, "entry_points.txt")) for path in distributions)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(errors="replace")
-    except OSError:
-        return ""

@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import partial
 from importlib import import_module
@@ -26,12 +27,14 @@ from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
 from grader.config.rubric import load_rubric
 from grader.contracts import context as context_contract
-from grader.contracts import exporter, platform
+from grader.contracts import engine, exporter, platform, report
 from grader.contracts.sandbox import Promise
 from grader.lms.fill import GradeColumn, Layout
-from grader.model import assignment, evidence, observation, score, submission
+from grader.lms.http import Http
+from grader.model import assignment, drawing, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
 from grader.model.rubric import Rubric
+from grader.model.view import AudienceView
 from grader.plugins import Plugins
 from grader.reports import score_json
 from grader.scoring.late import spelled
@@ -82,6 +85,9 @@ def attributes(kind: type) -> Iterator[tuple[str, str, str, str]]:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
                 default = REQUIRED if value is None else default_text(value)
+                match value:  # a key of YAML is described where it is declared
+                    case ast.Call(func=ast.Name(id="option"), args=[ast.Constant(value=str(text)), *_]):
+                        doc = doc or text
                 yield name, ast.unparse(annotation), default, doc
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
                 yield name, "", repr(value), doc
@@ -167,8 +173,6 @@ def engine_keys() -> str:
 
 def keys_below(options: type) -> str:
     """A table for the keys whose values are mappings, or lists of mappings, with keys of their own."""
-    from dataclasses import is_dataclass
-
     from grader.config.decode import keys_of
 
     names: dict[type, list[str]] = {}
@@ -334,8 +338,8 @@ def contract_with_values(contracts: Iterable[type], values: Iterable[type]) -> s
     for contract in contracts:
         says = "\n\n".join(" ".join(each.split()) for each in (inspect.getdoc(contract) or "").split("\n\n"))
         set_by_it = [(f"`{name}`", f"`{default}`", doc) for name, _, default, doc in attributes(contract)]
-        head = ("attribute", "default", "is")
-        parts.append(f"### {contract.__name__}\n\n{says}\n\n{table(head, *set_by_it)}\n{members(contract)}\n")
+        has = table(("attribute", "default", "is"), *set_by_it) if set_by_it else ""
+        parts.append(f"### {contract.__name__}\n\n{says}\n\n{has}\n{members(contract)}\n")
     return "".join((*parts, *(noun(value) for value in values)))
 
 
@@ -375,6 +379,21 @@ PARTS: dict[str, Callable[[], str]] = {
     "check-kinds": check_kinds,
     "commands": commands,
     "context": context,
+    "contracts-engine": lambda: contract_with_values(
+        (engine.Engine, engine.Session, engine.CountsGpus),
+        (
+            *(engine.EngineSettings, engine.Order, engine.Records, engine.Waits),
+            *(engine.QueueStatus, engine.Ended, engine.EngineFinding),
+        ),
+    ),
+    "contracts-report": lambda: contract_with_values(
+        (report.Report,),
+        (
+            *(AudienceView, drawing.Paragraph, drawing.ValueTable, drawing.Bars, drawing.Bar),
+            *(drawing.Curves, drawing.CurveLine, drawing.Gauge, drawing.Breakdown, drawing.MarkedText),
+            *(drawing.Pictures, drawing.Advice),
+        ),
+    ),
     "course-keys": course_keys,
     "engine-keys": engine_keys,
     "evidence": records,
@@ -393,7 +412,7 @@ PARTS: dict[str, Callable[[], str]] = {
         )
     ),
     "platform": lambda: contract_with_values(
-        (platform.Platform,),
+        (platform.Platform, Http),
         (
             platform.Target,
             platform.PlatformGrade,

@@ -14,6 +14,7 @@ from grader.contracts.platform import (
 )
 from grader.errors import NotObservedError, UsageError
 from grader.lms.http import Http, LostAnswer, RequestRefused, Response
+from grader.lms.marker import markers_in
 from grader.model.options import option
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "Response",
     "Target",
     "UsageError",
+    "markers_in",
     "option",
 ]

@@ -145,14 +145,21 @@ def tell(error: BaseException) -> ExitCode:
 
 
 def _of_the_course(error: BaseException) -> CourseError | None:
-    """Return the line on an exception that code of the course let through, as that of its own kinds."""
+    """Return the line on an exception that code of the course or of a plugin let through."""
     from grader.config.problem import show_path
     from grader.coursecode import place_in_course
+    from grader.installed import place_in_plugin
 
-    place = None if isinstance(error, GraderError) else place_in_course(error)
+    if isinstance(error, GraderError):
+        return None
+    place = place_in_course(error)
+    who, remedy = "", "correct the file"
+    if place is None:
+        place = place_in_plugin(error)
+        who, remedy = "plugin: ", "tell its author, or uninstall it"
     if place is None:
         return None
     file, line, function = place
     return CourseError(
-        f"{show_path(file)}:{line}: {function}: {type(error).__name__}: {error}; correct the file"
+        f"{who}{show_path(file)}:{line}: {function}: {type(error).__name__}: {error}; {remedy}"
     )

@@ -153,7 +153,7 @@ class Posting:
             student: replace(grade, posted=before.get(student, ()))
             for student, grade in self._desired.items()
         }
-        return plan(desired, self._target, self._platform.grades(), roster, rules)
+        return plan(desired, self._target, tuple(self._platform.grades()), roster, rules)
 
     def apply(self, lines: Sequence[PlanLine]) -> Iterator[Receipt]:
         """Send the changes of a plan, each noted before and after."""

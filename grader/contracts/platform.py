@@ -9,6 +9,7 @@ has by then; what was sent before is recognised by its marker (`grader.lms.marke
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from typing import Any, ClassVar, Self
 from grader.address import address_problem
 from grader.model.options import option
 from grader.text import one_line
+
+MARKER = re.compile(r"\[grader (\d{1,6})\.([0-9a-f]{16})\]")
+"""The form of the marker that a comment of ours carries: see `grader.lms.marker`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +99,20 @@ class PlatformGrade:
     """Points by criterion of the platform's own rubric."""
     remark: str = ""
     """What a person should know, such as points that the platform takes off itself."""
+
+    def __post_init__(self) -> None:
+        """Refuse what would have a grade replaced, or posted again, that is there.
+
+        Raises:
+            TypeError: `points` are no Decimal.
+            ValueError: points that nobody sees, or a marker with more around it.
+        """
+        if self.points is not None and not isinstance(self.points, Decimal):
+            raise TypeError(f"PlatformGrade: points must be a Decimal, and are {self.points!r}")
+        if self.points is not None and not self.shown:
+            raise ValueError("PlatformGrade: `shown` must say the points as people see them")
+        if any(MARKER.fullmatch(marker) is None for marker in self.markers):
+            raise ValueError("PlatformGrade: `markers` must be bare; use markers_in(comment)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from grader import __version__
 from grader.config.codec import digest, digest_bytes, dumps, to_plain
+from grader.coursecode import PACKAGE
 from grader.model.assignment import Assignment
 from grader.model.options import measuring
 from grader.model.rubric import Rubric
@@ -23,14 +26,16 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     """Tells by item the digest of its task, given the digest of a submission; the files are read only once.
 
     It covers whatever decides what is measured: the submission, the assignment and the files of its `folder`
-    that a run works with, the measuring options, this version of grader. Points and judging options are
-    not in it.
+    that a run works with, the measuring options, this version of grader, and the package of a plugin's kind.
+    Points and judging options are not in it.
     """
     declared = {name: value for name, value in to_plain(assignment).items() if name not in _DECIDES_NOTHING}
     basis = {"grader": __version__, "course": _course_files(folder), "assignment": declared}
     begun: dict[str, tuple[Any, bytes]] = {}
     for item in rubric.items:
         measured = {"check": item.check, "options": measuring(item.options), "group": item.group}
+        if files := _plugin_files(type(item.options).__module__.partition(".")[0]):
+            measured["plugin"] = files
         # the keys are sorted: all that submissions have in common stands before what they differ in
         head, _, tail = dumps({**basis, **measured, "submission": _SUBMISSION}).rpartition(_SUBMISSION)
         begun[item.id] = hashlib.sha256(head.encode()), tail.encode()
@@ -44,6 +49,17 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
         return by_item
 
     return digests
+
+
+@cache
+def _plugin_files(package: str) -> dict[str, str]:
+    """The digests of the Python files of an installed package; nothing of grader's own, or of a course."""
+    module = sys.modules.get(package)
+    if package in {"grader", PACKAGE} or not module or not module.__file__:
+        return {}
+    file = Path(module.__file__)
+    files = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
+    return {str(each.relative_to(file.parent)): digest_bytes(each.read_bytes()) for each in files}
 
 
 def course_digest(folder: Path) -> str:

@@ -34,6 +34,7 @@ from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission
 from grader.model.evidence import NO_SANDBOX
 from grader.model.job import Task
+from grader.model.observation import Outcome
 
 OPEN_AT_MOST = 256
 """Submissions that are open at once, whatever an engine wants: each has a file open and is kept in memory."""
@@ -68,6 +69,8 @@ class _InProgress:
     """Why the order that ended last was cut short."""
     runs: set[str] = field(default_factory=set)
     """The ids of the runs of its orders."""
+    unseen_again: dict[str, str] = field(default_factory=dict)
+    """Notes of items that were to be observed again, and could not be."""
 
 
 class Grading:
@@ -236,6 +239,8 @@ class Grading:
             item = record.observation.item
             entry.unrecorded.pop(item, None)
             submission.tried.add(item)
+            if submission.request.fresh and record.observation.outcome is Outcome.NOT_OBSERVED:
+                entry.unseen_again[item] = record.observation.note
             self._plugins.observed(record.observation, submission.titles.get(item, item))
 
     def _end_order(self, entry: _InProgress, event: Ended) -> None:
@@ -265,11 +270,25 @@ class Grading:
         with entry.closing:
             try:
                 _require_sandbox(entry)
-                trouble = entry.problem if entry.left_over else ""
+                trouble = (entry.problem if entry.left_over else "") or _kept(entry)
                 result = score_and_report(entry.submission, self._files, trouble)
             except Exception as error:
                 result = error
         self._results.append((entry.number, result))
+
+
+def _kept(entry: _InProgress) -> str:
+    """Say which earlier observations count in place of those that were asked for; empty if none does."""
+    observations = entry.submission.observations() if entry.unseen_again else {}
+    kept = {
+        item: note
+        for item, note in entry.unseen_again.items()
+        if (seen := observations.get(item)) and seen.outcome is not Outcome.NOT_OBSERVED
+    }
+    if not kept:
+        return ""
+    items = "; ".join(f"{item}: {note}" for item, note in kept.items())
+    return f"{items}: could not be observed again, and the earlier observation counts"
 
 
 def open_elsewhere() -> int:

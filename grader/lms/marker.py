@@ -6,19 +6,17 @@ assignment, the student and the points. So it also proves that a present grade i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from hashlib import sha256
 
+from grader.contracts.platform import MARKER
 from grader.lms.numbers import spelled
-
-_FORM = re.compile(r"\[grader (\d{1,6})\.([0-9a-f]{16})\]")
 
 
 def markers_in(text: str) -> tuple[str, ...]:
     """Return the markers in a text, in its order."""
-    return tuple(match[0] for match in _FORM.finditer(text))
+    return tuple(match[0] for match in MARKER.finditer(text))
 
 
 def is_newest(markers: Sequence[str], target: str, person: str, points: Decimal) -> bool:
@@ -33,7 +31,7 @@ def following(markers: Sequence[str], target: str, person: str, points: Decimal)
 
 
 def _newest(markers: Sequence[str]) -> int:
-    return max((int(match[1]) for marker in markers if (match := _FORM.fullmatch(marker))), default=0)
+    return max((int(match[1]) for marker in markers if (match := MARKER.fullmatch(marker))), default=0)
 
 
 def _marker(number: int, target: str, person: str, points: Decimal) -> str:

@@ -81,9 +81,13 @@ class EngineConformance:
         """Return a course for which orders are made."""
         return Orders(tmp_path)
 
+    def settings(self, at_once: int = 1) -> EngineSettings:
+        """Return the settings of a command without a `course.yaml`."""
+        return EngineSettings(at_once=at_once, options=self.engine.Options())
+
     def run(self, *orders: Order, at_once: int = 1) -> dict[str, list[Event]]:
         """Return the events of each order, in a session that gets all of them at its beginning."""
-        with self.engine().open(EngineSettings(at_once=at_once)) as session:
+        with self.engine().open(self.settings(at_once=at_once)) as session:
             for order in orders:
                 session.submit(order)
             events = _events_by_order(session)
@@ -95,7 +99,7 @@ class EngineConformance:
         assert re.fullmatch("[a-z][a-z0-9_-]*", self.engine.name)
 
     def test_without_an_order_there_is_no_event(self) -> None:
-        with self.engine().open(EngineSettings()) as session:
+        with self.engine().open(self.settings()) as session:
             assert session.wants()
             assert session.event() is None
 
@@ -110,7 +114,7 @@ class EngineConformance:
 
     def test_an_order_may_come_while_another_one_is_open(self, orders: Orders) -> None:
         first, second = orders.make("first"), orders.make("second")
-        with self.engine().open(EngineSettings()) as session:
+        with self.engine().open(self.settings()) as session:
             session.submit(first)
             event = session.event()
             session.submit(second)
@@ -122,7 +126,7 @@ class EngineConformance:
     def test_an_order_that_follows_an_end_hides_no_other(self, orders: Orders) -> None:
         first, second, following = (orders.make(name) for name in ("first", "second", "following"))
         ended = []
-        with self.engine().open(EngineSettings(at_once=2)) as session:
+        with self.engine().open(self.settings(at_once=2)) as session:
             session.submit(first)
             session.submit(second)
             while event := session.event():
@@ -167,7 +171,7 @@ class EngineConformance:
         os.mkfifo(fifo)
         order = orders.make("waits", fifo=str(fifo))
         alive = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        with self.engine().open(EngineSettings()) as session:
+        with self.engine().open(self.settings()) as session:
             session.submit(order)
             assert isinstance(session.event(), Records), "of the first item"
             assert read_within(alive) == b"here"

@@ -68,6 +68,10 @@ def test_plugins_lists_everybody_with_place_and_hooks(course, tmp_path):
         ("1 / 0", "plugin guest: cannot be imported: ZeroDivisionError"),
         ("raise SystemExit(0)", "plugin guest: cannot be imported: SystemExit"),
         (REPORT.format(name="Mine", report="html"), "rename one"),
+        (
+            REPORT.replace("{report}.txt", "report.html").format(name="Mine", report="mine"),
+            "report mine: filename: html already writes report.html; name another file",
+        ),
         (REPORT.replace("grader_reports", "grader_raports").format(name="M", report="m"), "grader_raports"),
         (
             REPORT.replace("grader_reports()", "grader_reports(x)").format(name="M", report="m"),
@@ -101,7 +105,16 @@ def test_plugins_lists_everybody_with_place_and_hooks(course, tmp_path):
         ),
     ],
     ids=[
-        *("missing", "raises", "exits", "collides", "unknown hook", "unknown argument", "answer raises"),
+        *(
+            "missing",
+            "raises",
+            "exits",
+            "collides",
+            "writes ours",
+            "unknown hook",
+            "unknown argument",
+            "answer raises",
+        ),
         *("not derived", "no class", "lacks a method", "lacks a name", "cannot be made"),
     ],
 )
@@ -110,7 +123,51 @@ def test_a_plugin_that_is_wrong_is_named_in_one_line(course, tmp_path, code, sai
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
     assert said in line
-    assert "guest" in line
+    assert "guest" in line or "mine" in line
+
+
+def test_an_exception_of_a_plugin_is_told_as_its_own(course, tmp_path):
+    raises = REPORT.replace('return "by a guest"', "return 1 / 0").format(name="Plain", report="plain")
+    done = course.run("run", course.submit(), **install(tmp_path, "guest", raises))
+    assert done.returncode == 4
+    assert re.search(
+        r"^grader: plugin: .*guest\.py:8: render: ZeroDivisionError: division by zero; tell its author",
+        done.stderr,
+        re.MULTILINE,
+    )
+    assert "Traceback" not in done.stderr
+
+
+KIND = """
+from dataclasses import dataclass
+from grader.api import hookimpl
+from grader.api.check import Award, CheckKind, Observation, Outcome, Quantity
+
+class Counts(CheckKind):
+    name = "counts"
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        pass
+    def observe(self, options, context):
+        seen = {"n": Quantity(value=COUNT, unit="times")}
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, quantities=seen, seed=context.seed)
+    def award(self, options, observation, related):
+        return Award(fraction=1.0, reason=f"counted {observation.quantities['n'].value}")
+
+@hookimpl
+def grader_checks(): return [Counts]
+"""
+
+
+def test_a_kind_whose_package_changed_is_observed_again(course, tmp_path):
+    course.rubric({"id": "it", "title": "t", "points": 1, "check": "counts"})
+    archive = course.submit()
+    environment = install(tmp_path, "guest", KIND.replace("COUNT", "3"))
+    for count, observed in (("3", 1), ("3", 1), ("44", 2)):
+        (tmp_path / "site" / "guest.py").write_text(KIND.replace("COUNT", count))
+        done = course.run("run", archive, **environment)
+        assert done.returncode == 0, done.stderr
+        assert len(course.observed()) == observed
 
 
 def test_a_name_that_two_bring_is_told_with_both(course):

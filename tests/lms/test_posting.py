@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def marker_of(points, number=1):
     for _ in range(number - 1):
         earlier += (marker.following(earlier, TARGET.key, "11", Decimal(0)),)
     return marker.following(earlier, TARGET.key, "11", Decimal(str(points)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"points": 4.0, "shown": "4"}, "points must be a Decimal, and are 4.0"),
+        ({"points": Decimal(4)}, "`shown` must say the points as people see them"),
+        ({"markers": ("7 of 10 points.\n\n[grader 1.0123456789abcdef]",)}, "use markers_in"),
+    ],
+)
+def test_a_platform_that_would_have_a_grade_replaced_or_sent_again_is_told_so(keys, says):
+    with pytest.raises((TypeError, ValueError), match=re.escape(says)):
+        PlatformGrade(person=present().person, **keys)
 
 
 def test_a_student_without_a_grade_gets_the_points_and_a_comment():
