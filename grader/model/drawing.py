@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from grader.model.observation import Quantity
 
+Role = Literal["measured", "ideal", "reference"]
+"""What a line of a drawing of curves is."""
 Cell = str | Quantity
 """A text, or a value that the report writes in a suitable unit; None as the value stands for unknown."""
 
@@ -103,6 +105,15 @@ class Bar:
     samples: tuple[float, ...] = ()
     """In the unit of the value, of which it is the median."""
 
+    def __post_init__(self) -> None:
+        """Refuse a value without a unit, which no page could write.
+
+        Raises:
+            TypeError: it is no Quantity.
+        """
+        if not isinstance(self.value, Quantity):
+            raise TypeError(f"Bar {self.name!r}: value must be a Quantity, and is {self.value!r}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars(Drawing):
@@ -126,10 +137,20 @@ class CurveLine:
 
     name: str
     """Its label in the legend."""
-    role: Literal["measured", "ideal", "reference"]
+    role: Role
     points: tuple[tuple[float, float], ...]
     samples: tuple[tuple[float, float], ...] = ()
     """Further points around the line."""
+
+    def __post_init__(self) -> None:
+        """Refuse what would be left out of the drawing without a word.
+
+        Raises:
+            ValueError: there is no such role.
+        """
+        if self.role not in get_args(Role):
+            roles = ", ".join(get_args(Role))
+            raise ValueError(f"CurveLine {self.name!r}: role must be one of {roles}, and is {self.role!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,6 +186,18 @@ def test_a_picture_is_whole_however_long_its_text_is(views):
     assert "<script" not in source
 
 
+@pytest.mark.parametrize(
+    ("draw", "says"),
+    [
+        (lambda: Bar(name="mine", value=3), "value must be a Quantity, and is 3"),
+        (lambda: CurveLine(name="mine", role="mine", points=()), "role must be one of measured, ideal,"),
+    ],
+)
+def test_what_no_report_could_draw_is_refused_where_it_is_made(draw, says):
+    with pytest.raises((TypeError, ValueError), match=says):
+        draw()
+
+
 def test_text_that_looks_like_a_template_is_text(views):
     text = "{{ 7 * 6 }}{% for x in y %}{{ config }}{# gone #}"
     drawings = (Paragraph(text=text, title=text), ValueTable(title=text, head=(text,), rows=((text,),)))
