@@ -26,6 +26,7 @@ from grader.subject.tools import document as tool
 from grader.subject.tools import pdf_pages, word
 from grader.subject.tools.thumbnails import thumbnail
 
+W14 = "http://schemas.microsoft.com/office/word/2010/wordml"
 DOCUMENTS = Path(__file__).with_name("documents")
 
 
@@ -174,6 +175,14 @@ class TestMarkdown:
     )
     def test_other_styles_are_visible(self, read, style):
         assert texts(read(f"<b style='{style}'>shown</b>", "a.md")) == ["shown"]
+
+    @pytest.mark.parametrize(
+        "sheet", ["<style>p{display:none}</style>", '<link rel="stylesheet" href="data:text/css,p%7B%7D">']
+    )
+    def test_a_style_sheet_is_not_read_and_said(self, read, sheet):
+        found = read(f"{sheet}\n\nwords\n", "a.md")
+        assert "style sheet" in found.incomplete
+        assert texts(found)[-1] == "words"
 
     def test_details_can_be_opened_and_are_visible(self, read):
         assert "inside" in "".join(texts(read("<details><summary>s</summary>inside</details>", "a.md")))
@@ -372,6 +381,30 @@ class TestWord:
             ),
             ('<w:sz w:val="2"/>', "text of 1 points"),
             ('<w:w w:val="1"/>', "text that is squeezed to lines"),
+            ('<w:rFonts w:ascii="Wingdings" w:hAnsi="Wingdings"/>', "text in a font of symbols"),
+            ('<w:spacing w:val="-400"/>', "letters on each other"),
+            ('<w:position w:val="-3000"/>', "text beside its line"),
+            ('<w:fitText w:val="1"/>', "text with a property that is not read (fitText)"),
+            (
+                f'<w14:textFill xmlns:w14="{W14}"><w14:noFill/></w14:textFill>',
+                "text with a property that is not read (textFill)",
+            ),
+            (
+                f'<w14:textFill xmlns:w14="{W14}"><w14:solidFill><w14:srgbClr w14:val="FFFFFF"/>'
+                "</w14:solidFill></w14:textFill>",
+                "text with a property that is not read (textFill)",
+            ),
+            (
+                '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>'
+                f'<w14:textFill xmlns:w14="{W14}"><w14:solidFill><w14:srgbClr w14:val="000000"/>'
+                "</w14:solidFill></w14:textFill>",
+                "text in the colour of the paper",
+            ),
+            ('<w:rtl/><w:szCs w:val="2"/>', "text of 1 points"),
+            (
+                '<w:color w:val="000000"/><w:shd w:val="solid" w:color="000000" w:fill="FFFFFF"/>',
+                "text in the colour of the paper",
+            ),
         ],
     )
     def test_hidden_runs(self, read, properties, how):
@@ -387,7 +420,12 @@ class TestWord:
          '<w:sz w:val="16"/>',
          '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="1F3864"/>',
          '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>',
-         '<w:color w:val="C00000"/><w:highlight w:val="yellow"/>'],
+         '<w:color w:val="C00000"/><w:highlight w:val="yellow"/>',
+         '<w:rFonts w:ascii="Calibri"/><w:b/><w:spacing w:val="-10"/><w:position w:val="6"/>',
+         '<w:shd w:val="clear" w:color="auto" w:fill="FFFFFF"/><w:kern w:val="2"/><w:noProof/>',
+         '<w:rtl/><w:szCs w:val="24"/><w:rFonts w:ascii="Segoe UI Symbol"/>',
+         f'<w14:textFill xmlns:w14="{W14}"><w14:solidFill><w14:srgbClr w14:val="1F3864"/></w14:solidFill>'
+         "</w14:textFill>"],
     )  # fmt: skip
     def test_visible_runs(self, read, properties):
         made = docx.Document()
@@ -447,6 +485,52 @@ class TestWord:
         made = docx.Document()
         element(made, paragraph(inside))
         assert texts(read(saved(made), "a.docx")) == ["before shown after"]
+
+    def test_a_style_of_characters_shows_nothing_that_the_style_of_the_paragraph_hides(self, read):
+        made = docx.Document()
+        off = made.styles.add_style("Off", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+        off.font.hidden = False
+        made.styles.add_style("Quiet", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH).font.hidden = True
+        made.add_paragraph("", style="Quiet").add_run("secret", style="Off")
+        assert hidden(read(saved(made), "a.docx")) == [("hidden text", "secret")]
+
+    @pytest.mark.parametrize("place", ["font", "part"])
+    @pytest.mark.parametrize(
+        ("properties", "how"),
+        [
+            ("<w:vanish/>", "hidden text"),
+            ('<w:sz w:val="2"/>', "text of 1 points"),
+            ("<w:strike/>", "text that the style of its table strikes out"),
+            ("<w:b/>", ""),
+        ],
+    )
+    def test_the_style_of_a_table_may_hide_text(self, read, properties, how, place):
+        made = docx.Document()
+        style = made.styles.add_style("Grid", docx.enum.style.WD_STYLE_TYPE.TABLE)
+        inside = f"<w:rPr {nsdecls('w')}>{properties}</w:rPr>"
+        if place == "part":
+            inside = f'<w:tblStylePr {nsdecls("w")} w:type="wholeTable">{inside}</w:tblStylePr>'
+        style.element.append(parse_xml(inside))
+        made.add_table(1, 2, style="Grid").cell(0, 0).text = "words"
+        assert hidden(read(saved(made), "a.docx")) == ([(how, "words")] if how else [])
+
+    def test_the_code_of_a_field_is_hidden_and_its_result_is_not(self, read):
+        begin, separate, end = (
+            f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
+        )
+        code, result = (f"<w:r><w:t>{text}</w:t></w:r>" for text in ("secret words", "shown"))
+        made = docx.Document()
+        element(made, paragraph(begin + code + separate + result + end))
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["before shown after"]
+        assert hidden(found) == [("a field's code", "secret words")]
+
+    @pytest.mark.parametrize(("place", "is_hidden"), [(-30000, True), (30000, True), (720, False)])
+    def test_a_frame_outside_of_the_page_is_hidden(self, read, place, is_hidden):
+        made = docx.Document()
+        words = made.add_paragraph("words in a frame")
+        words._p.get_or_add_pPr().append(parse_xml(f'<w:framePr {nsdecls("w")} w:x="{place}" w:y="0"/>'))
+        assert bool(hidden(read(saved(made), "a.docx"))) is is_hidden
 
     def test_comments_and_long_headers_are_reported(self, read):
         made = docx.Document()

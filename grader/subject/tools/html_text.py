@@ -53,6 +53,8 @@ class HtmlText(HTMLParser):
         self._picture = picture
         self._open: list[tuple[str, str, bool]] = []
         """The open elements, each with how it hides its text, if it does, and whether it strikes it out."""
+        self.styled = False
+        """Whether a style sheet was there, which is not read and may hide or strike out anything."""
 
     @property
     def hiding(self) -> str:
@@ -73,6 +75,7 @@ class HtmlText(HTMLParser):
         elif tag in ("td", "th") and not self.hiding:
             self._shown("\t")
         values = {name: value or "" for name, value in attrs}
+        self.styled |= tag == "style" or (tag == "link" and "stylesheet" in values.get("rel", "").lower())
         if tag == "img" and not self.hiding and not _hidden(values):
             self._picture(values.get("src", ""))
         if tag in VOID or len(self._open) >= DEEP:

@@ -111,6 +111,8 @@ class _MarkdownBlocks:
                 self._html.feed(token.content)
                 self._block("paragraph")
             self._add_pictures()
+        if self._html.styled:
+            self._contents.incomplete = "it has a style sheet, which is not read and may hide text"
 
     def _list(self, token: Any) -> None:
         """Open or close a list or an entry of one."""

@@ -141,6 +141,8 @@ class _WordBlocks:
             kind: {note.get(f"{W}id"): note for root in _related(part, kind) for note in root}
             for kind in NOTES.values()
         }
+        self._fields: list[bool] = []
+        """Of each open field, whether its code goes on, which no reader sees."""
         self._counts_pages = document.find(f".//{W}lastRenderedPageBreak") is not None
 
     def add_body(self, container: Any, ground: Ground, deep: int = 0) -> None:
@@ -238,7 +240,9 @@ class _WordBlocks:
         shaded = any(
             next(owner.iter(f"{W}shd"), None) is not None for owner in self._looks.style_chain(style)
         )
-        return Ground(luminance=None, hidden=ground.hidden) if shaded else ground
+        around = Ground(luminance=None, hidden=ground.hidden) if shaded else ground
+        hidden = ground.hidden or self._looks.hidden_by_table(style, around)
+        return Ground(luminance=around.luminance, hidden=hidden)
 
     def _cell(self, cell: Any, ground: Ground, deep: int) -> tuple[str, list[_ParagraphReader]]:
         """Return the text of a cell, a line for each paragraph, and the readers of these."""
@@ -275,6 +279,20 @@ class _WordBlocks:
     def struck(self, run: Any, style: str) -> bool:
         """Tell whether a run is struck out."""
         return self._looks.struck(run, style)
+
+    @property
+    def in_field_code(self) -> bool:
+        """Whether what comes next is the code of a field, and not its result."""
+        return any(self._fields)
+
+    def turn_field(self, kind: str | None) -> None:
+        """Begin a field, pass on from its code to its result, or end it."""
+        if kind == "begin":
+            self._fields.append(True)
+        elif kind == "separate" and self._fields:
+            self._fields[-1] = False
+        elif kind == "end" and self._fields:
+            self._fields.pop()
 
     def break_page(self, *, rendered: bool) -> None:
         """Count a page: by the breaks that Word noted when it last rendered them, else by those typed."""
@@ -346,7 +364,10 @@ class _ParagraphReader:
             if text := text_of(child):
                 text = struck_out(text) if struck else text
                 deleted = child.tag == f"{W}delText"
-                self._pieces.append(("deleted text" if deleted else how, text))
+                unseen = "a field's code" if self._blocks.in_field_code else how
+                self._pieces.append(("deleted text" if deleted else unseen, text))
+            elif child.tag == f"{W}fldChar":
+                self._blocks.turn_field(child.get(f"{W}fldCharType"))
             elif child.tag == f"{W}lastRenderedPageBreak":
                 self._blocks.break_page(rendered=True)
             elif child.tag in NOTES:
