@@ -25,13 +25,14 @@ from .word_elements import (
     ground_of_cell,
     how_row_is_hidden,
     is_within_drawing,
+    paper_of,
     parents_of,
     rows_of,
     shown_alternatives,
     text_of,
 )
 from .word_formulas import DEEP, mathematics
-from .word_looks import Ground, Looks, W, luminance, number, on, value
+from .word_looks import Ground, Looks, W, number, on, value
 from .word_numbers import ListEntry, Numbering
 
 UNPACKED_BYTES = 256 * 2**20
@@ -57,7 +58,7 @@ def read_word(path: str) -> Contents:
 
     try:
         opened = docx.Document(path)
-        body, part, paper = opened.element.body, opened.part, _paper(opened)
+        body, part, paper = opened.element.body, opened.part, paper_of(opened)
     except MemoryError:
         raise
     except Exception:  # python-docx raises whatever a damaged file makes it stumble over
@@ -91,18 +92,6 @@ def _inspect(path: str) -> None:
         raise UnreadableError("is encrypted; save it without a password")
     if len(members) > MEMBERS or sum(member.file_size for member in members) > UNPACKED_BYTES:
         raise UnreadableError(f"unpacks to more than {UNPACKED_BYTES >> 20} MiB; make its pictures smaller")
-
-
-def _paper(opened: Any) -> float | None:
-    """Return the luminance of the pages."""
-    settings = opened.settings.element
-    if settings.find(f"{W}displayBackgroundShape") is None:
-        return 255.0
-    background = opened.element.find(f"{W}background")
-    if background is None:
-        return 255.0
-    colour = background.get(f"{W}color") or ""
-    return luminance(colour)
 
 
 def _report_hidden_parts(contents: Contents, part: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .word_formulas import symbol
-from .word_looks import Ground, W, number, on, shading
+from .word_looks import Ground, W, luminance, number, on, shading
 
 RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -95,3 +95,15 @@ def text_of(element: Any) -> str:
     if element.tag == f"{W}sym":
         return symbol(element.get(f"{W}char"))
     return LETTERS.get(element.tag, "")
+
+
+def paper_of(opened: Any) -> float | None:
+    """Return the luminance of the pages."""
+    settings = opened.settings.element
+    if settings.find(f"{W}displayBackgroundShape") is None:
+        return 255.0
+    background = opened.element.find(f"{W}background")
+    if background is None:
+        return 255.0
+    colour = background.get(f"{W}color") or ""
+    return luminance(colour)
