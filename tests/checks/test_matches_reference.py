@@ -91,6 +91,11 @@ def test_a_shortened_result_shows_the_first_element_that_is_wrong(make_context):
     assert " more, 150.0, … 49 more]" in case.expected
 
 
+def test_where_no_numbers_were_compared_nothing_is_said_of_a_difference(make_context):
+    (case,) = observe(make_context(lambda: [0.5], {"one": ()}, f=lambda: 0.5)).cases
+    assert "allowed_difference" not in case.quantities
+
+
 def test_whole_numbers_may_not_differ_and_a_page_says_so(make_context):
     (case,) = observe(make_context(lambda: 1, {"one": ()}, f=lambda: 2)).cases
     assert case.quantities["allowed_difference"].value == "none"
