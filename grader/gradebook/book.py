@@ -375,7 +375,7 @@ def _add_attempt(connection: Connection, submission: int, evidence: Evidence) ->
 def _points(connection: Connection, submission: int, evidence: Evidence) -> bool:
     """Add the points given by people that are not recorded yet; return whether one of them counts.
 
-    What is newer here still counts.
+    Points that are newer here still count.
     """
     judgements = judgements_of(connection, evidence.submission)
     recorded, current = {_key_of(each.record) for each in judgements}, latest(judgements)

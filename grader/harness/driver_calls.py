@@ -24,14 +24,14 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
     names = dict(_imported(tree))
-    pending, seen = [function], {function}
+    pending, reached = [function], {function}
     used: dict[str, None] = {}
     while pending:
         node = defined.get(pending.pop(0))
         for dotted in _dotted(node) if node else ():
             root, _, rest = dotted.partition(".")
-            if root in defined and root not in seen:
-                seen.add(root)
+            if root in defined and root not in reached:
+                reached.add(root)
                 pending.append(root)
             whole = ".".join(filter(None, (names.get(root, ""), rest)))
             if root in names and any(whole.startswith(f"{module}.") for module in modules):

@@ -68,12 +68,12 @@ def _parts(values: _Container, limit: int, depth: int, at: Sequence[Any]) -> lis
         return [*parts, *_more(len(values) - len(parts))]
     # What is looked for comes first, and what stands before it has the room that is left.
     inner = max(room - len(f"… {place} more, "), 1)
-    wanted = _run(values, place, inner, depth, at, most=1)
-    before = _run(values, 0, inner - len(wanted[0]) - 2, depth, at, least=0)
-    used = sum(len(part) + 2 for part in (*before, *wanted))
+    looked_for = _run(values, place, inner, depth, at, most=1)
+    before = _run(values, 0, inner - len(looked_for[0]) - 2, depth, at, least=0)
+    used = sum(len(part) + 2 for part in (*before, *looked_for))
     after = _run(values, place + 1, inner - used, depth, at, least=0)
     rest = len(values) - place - 1 - len(after)
-    return [*before, *_more(place - len(before)), *wanted, *after, *_more(rest)]
+    return [*before, *_more(place - len(before)), *looked_for, *after, *_more(rest)]
 
 
 def _position(values: _Container, step: Any) -> int | None:

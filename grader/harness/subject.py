@@ -33,7 +33,7 @@ ReferenceEnds = Callable[[str, InputCase | None], bool]
 """Whether the reference's function of this name, or the import of its file, ends within the same limit."""
 
 Advice = Callable[[str, Call], str]
-"""What explains why a call of the function of this name failed, or the import of its file if it is empty."""
+"""Explains why a call of the function of this name failed, or the import of its file if it is empty."""
 
 
 class ChildSubject:

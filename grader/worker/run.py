@@ -59,8 +59,8 @@ def run(
         from grader.worker.quiet import OwnCores, WatchedCores
 
         count = cores_of(job.tasks, plugins.checks, job.limits, gpus=gpus_for(job.tasks))
-        own = OwnCores(count, _purpose(job), _log_wait, job.cores, wait_s=job.lease_wait_s)
-        leased = resources.enter_context(closing(own))
+        own_cores = OwnCores(count, _purpose(job), _log_wait, job.cores, wait_s=job.lease_wait_s)
+        leased = resources.enter_context(closing(own_cores))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.harness.process_pool import ProcessPool
         from grader.worker.items import Items

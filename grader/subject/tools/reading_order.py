@@ -56,10 +56,10 @@ def backward(text: str, boxes: NDArray[np.float64], axes: NDArray[np.float64]) -
         boxes: (n, 4), the place of each: left, bottom, right and top.
         axes: (n, 2), how far its line runs across the page and up it.
     """
-    found = np.zeros(len(text), bool)
+    steps_back = np.zeros(len(text), bool)
     words = np.cumsum([letter.isspace() for letter in text])
-    told = np.flatnonzero([_has_place(letter) for letter in text])
-    before, now = told[:-1], told[1:]
+    placed = np.flatnonzero([_has_place(letter) for letter in text])
+    before, now = placed[:-1], placed[1:]
     one_word = words[before] == words[now]
     before, now = before[one_word], now[one_word]
     along = axes[now] / np.maximum(np.hypot(*axes[now].T), 1e-12)[:, None]
@@ -74,8 +74,8 @@ def backward(text: str, boxes: NDArray[np.float64], axes: NDArray[np.float64]) -
     wide = np.minimum(extents(before, along), extents(now, along))
     high = np.maximum(extents(before, across), extents(now, across))
     aligned = np.abs((step * across).sum(1)) < ALIGNED * high
-    found[now] = aligned & ((step * along).sum(1) < -BACK * wide)
-    return found
+    steps_back[now] = aligned & ((step * along).sum(1) < -BACK * wide)
+    return steps_back
 
 
 def _has_place(letter: str) -> bool:

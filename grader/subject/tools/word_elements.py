@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from .word_formulas import symbol
-from .word_looks import Ground, W, luminance, number, on, shading
+from .word_looks import ALTERNATIVES, WHITE, Ground, W, luminance, number, on, shading
 
 RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 VML = "{urn:schemas-microsoft-com:vml}"
-ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 WORD_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 DELETED = frozenset({f"{W}del", f"{W}moveFrom"})
 INNER = frozenset(
@@ -101,9 +100,9 @@ def paper_of(opened: Any) -> float | None:
     """Return the luminance of the pages."""
     settings = opened.settings.element
     if settings.find(f"{W}displayBackgroundShape") is None:
-        return 255.0
+        return WHITE
     background = opened.element.find(f"{W}background")
     if background is None:
-        return 255.0
+        return WHITE
     colour = background.get(f"{W}color") or ""
     return luminance(colour)
