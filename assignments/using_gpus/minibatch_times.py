@@ -209,9 +209,9 @@ class _Cell:
         )
         return failed
 
-    def _clock_alone(self) -> float:
-        """Run the clock outside for one time; its CPU seconds."""
-        return self._ours("run", self._ours_for_a_time()).own_cpu_s
+    def _clock_alone(self) -> None:
+        """Run the clock outside for one time."""
+        self._ours("run", self._ours_for_a_time())
 
     def _ours_for_a_time(self) -> InputCase:
         """So many mini-batches that the clock outside runs for about `OURS_S`."""
@@ -233,8 +233,7 @@ class _Cell:
                 return call
             run = self._ours("run", ours)
             again = self._reference.again(ours)
-            own_s = sum(one.own_cpu_s for one in (call, run, again))
-            self._note(self._context.quiet.end(own_s))
+            self._note(self._context.quiet.end())
             seconds, self._steps = claimed(call.value)
             self._claimed.append(seconds)
             self._clock.append(max(1e-9, run.wall_s - again.wall_s) / ours.args[0])

@@ -84,8 +84,8 @@ def _gets_quiet(alone: Callable[[], str]) -> bool:
     return True
 
 
-def quiet_alone(context: CheckContext, run: Callable[[], float]) -> str:
-    """Watch the cores while `run`, which does what is timed of ours and gives its CPU seconds, runs alone.
+def quiet_alone(context: CheckContext, run: Callable[[], object]) -> str:
+    """Watch the cores while `run`, which does what is timed of ours, runs alone.
 
     It runs for some rounds, and on until it can be told.
 
@@ -94,7 +94,8 @@ def quiet_alone(context: CheckContext, run: Callable[[], float]) -> str:
     """
     for number in count(1):
         context.quiet.begin(anew=number == 1)
-        disturbance = context.quiet.end(run())
+        run()
+        disturbance = context.quiet.end()
         if disturbance:
             return disturbance
         if disturbance is not None and number >= CONTROL.least:

@@ -206,7 +206,7 @@ def timed_rounds(
             repeats = _repeats(seconds, loop)
             in_bursts = _brief_reference(runners, seconds) if context.devices else ""
         else:
-            disturbance = context.quiet.end(made.own_cpu_s)
+            disturbance = context.quiet.end()
             middle = {name: _middle(calls) for name, calls in made.counted.items()}
             if disturbance != KERNEL_RAN:  # whose doing that is shows later
                 disturbance = _waited(middle[loop]) or disturbance
@@ -232,11 +232,6 @@ class _Round:
     counted: dict[str, list[Call]] = field(default_factory=dict)
     again: list[Call] = field(default_factory=list)
     """What handing over a result once more took."""
-
-    @property
-    def own_cpu_s(self) -> float:
-        """CPU time that all of them took."""
-        return sum(call.own_cpu_s for calls in (*self.calls.values(), self.again) for call in calls)
 
     def call(self, rounds: Rounds, name: str, runner: Runner, again: int) -> None:
         """Call one runner, and judge what it gives, until something spoils the rounds."""

@@ -55,17 +55,10 @@ class Call:
     cpu_s: float | None = None
     """CPU time of all of the program's processes in the call, read by pid 1; None where the kernel does not
     tell, or where it ended."""
-    sandbox_cpu_s: float = 0.0
-    """CPU time of pid 1, which watched and stopped these processes."""
     trace: Trace | None = None
     """Its work on its devices, if the subject is observed or the call has a proof."""
     launches_asked: int = 0
     """Times the program asked the worker what to do at a launch; student code can ask that, too."""
-
-    @property
-    def own_cpu_s(self) -> float:
-        """CPU time of the program, as far as the kernel counts it, and of pid 1: no work of others."""
-        return (self.cpu_s or 0.0) + self.sandbox_cpu_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,11 +40,11 @@ class Quiet(Protocol):
         """Begin a round of timed calls; `anew` if the rounds before are no measure for it."""
         ...
 
-    def end(self, own_cpu_s: float) -> str | None:
+    def end(self) -> str | None:
         """End the round: name what else ran, in a few words; empty for nothing, None for not yet decided.
 
-        `own_cpu_s` is the CPU time that all processes of the timed programs, and pid 1 of each, took in this
-        round. After None the answer to a later round covers this one, too.
+        Not counted is what all programs of the item, the reference's as well, and pid 1 of each took in this
+        round, whatever was asked of them. After None the answer to a later round covers this one, too.
         """
         ...
 

@@ -34,7 +34,6 @@ def read_answer(
         "wall_s": exchange.wall_s,
         "freeze_s": exchange.freeze_s,
         "cpu_s": exchange.cpu_s,
-        "sandbox_cpu_s": exchange.sandbox_cpu_s,
     }
     if isinstance(answer, ProgramEnd):
         return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)

@@ -22,5 +22,3 @@ class RoundTrip:
     """The part of it that came after the answer."""
     cpu_s: float | None = None
     """CPU time of all of the program's processes; None if it ended, or the kernel does not tell."""
-    sandbox_cpu_s: float = 0.0
-    """That of pid 1."""

@@ -45,9 +45,8 @@ class Unwatched:
     def begin(self, *, anew: bool = False) -> None:
         """A round of timed calls begins."""
 
-    def end(self, own_cpu_s: float) -> str | None:
+    def end(self) -> str | None:
         """Report no interference: without a monitor none is assumed."""
-        del own_cpu_s
         return ""
 
 

@@ -51,7 +51,10 @@ class ProcessPool:
         """Whether no item comes after the present one, so that none is forked ahead."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
+        self._children: list[StudentProcess] = []
+        """All that were started, those that have ended as well."""
         self._programs: list[StudentProcess] = []
+        """Those of the submission."""
         self._ahead: dict[tuple[str, ServerSpec], StudentProcess] = {}
         """Forked while the item before was looked at, and given to the next one of its kind."""
 
@@ -80,14 +83,23 @@ class ProcessPool:
         limits = limits or self._limits
         with self.servers.serving(setup) as server:
             child = StudentProcess(server, whose, limits, control=partial(self._works, setup, whose, limits))
-            if whose == SUBMISSION:
-                self._programs.append(child)
+            self._note(child, whose)
             yield child
 
     @property
     def program_s(self) -> float:
         """How long the submission's own program has run so far, in all of its children together."""
         return sum(child.ran_s for child in self._programs)
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time so far of all children, the reference's as well, and of pid 1 of each."""
+        return sum(child.cpu_s for child in self._children)
+
+    def _note(self, child: StudentProcess, whose: str) -> None:
+        self._children.append(child)
+        if whose == SUBMISSION:
+            self._programs.append(child)
 
     def end(self, group: str) -> None:
         """End what a group shares; its last item was looked at."""
@@ -136,8 +148,7 @@ class ProcessPool:
         if server.shared and not self.is_last_item:
             self._ahead[order.whose, order.setup] = fork(ahead=True)
         memory = self.device_memory if order.setup.devices else None
-        if order.whose == SUBMISSION:
-            self._programs.append(child)
+        self._note(child, order.whose)
         subject = ChildSubject(
             child,
             order.module,

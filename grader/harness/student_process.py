@@ -122,6 +122,11 @@ class StudentProcess:
         if not ahead:
             self.ready()
 
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of its processes, as far as the kernel counts it, and of pid 1, up to the last stand."""
+        return (max(0, self._stand.cpu_ns) + self._stand.init_cpu_ns) / 1e9
+
     def ready(self) -> None:
         """Wait until it stands there, frozen.
 
@@ -228,11 +233,7 @@ class StudentProcess:
             return exchange
         if self.ended is not None or min(before.cpu_ns, self._stand.cpu_ns) < 0:
             return exchange
-        return replace(
-            exchange,
-            cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9,
-            sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
-        )
+        return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9)
 
     def _ask(self, request: CallRequest, within_s: float, keep: int | None, begin: Begin) -> RoundTrip:
         """Send a request; let the program go on until it answers, ends or has had its time."""

@@ -61,7 +61,8 @@ class OwnCores:
 class WatchedCores:
     """`grader.contracts.context.Quiet` over the leased cores and GPUs."""
 
-    def __init__(self, cores: tuple[int, ...], devices: Devices) -> None:
+    def __init__(self, cores: tuple[int, ...], devices: Devices, programs_s: Callable[[], float]) -> None:
+        """`programs_s` gives the CPU seconds so far of all programs that run there for us."""
         topology = Cores()
         watched = {*cores, *os.sched_getaffinity(0)} if cores else topology.allowed
         self._watch = CoreMonitor(watched, topology=topology)
@@ -70,23 +71,23 @@ class WatchedCores:
         self._devices = devices
         self.untold = False
         """Whether it could not be told of some round."""
-        self._own_s = 0.0
+        self._programs_s = programs_s
+        self._own_from_s = 0.0
         self._since: float | None = None
 
     def begin(self, *, anew: bool = False) -> None:
         """Count from now on, unless a count is still open that was too short to tell."""
         if anew or self._since is None:
             self._watch.begin()
-            self._own_s = -self._ours_s()
+            self._own_from_s = self._own_s()
             self._since = time.monotonic()
 
-    def end(self, own_cpu_s: float) -> str | None:
+    def end(self) -> str | None:
         """Say what else ran since the count began; empty if nothing did, None if it is too early to tell."""
         if disturbed := self._on_devices():
             self._since = None
             return disturbed
-        self._own_s += own_cpu_s
-        use = self._watch.end(self._own_s + self._ours_s())
+        use = self._watch.end(self._own_s() - self._own_from_s)
         verdict = use.disturbed()
         if verdict is None and time.monotonic() - (self._since or 0.0) < UNTOLD_S:
             return None
@@ -94,8 +95,8 @@ class WatchedCores:
         self._since = None
         return _who_ran(use) if verdict else ""
 
-    def _ours_s(self) -> float:
-        return time.process_time() if self._beside_us else 0.0
+    def _own_s(self) -> float:
+        return self._programs_s() + (time.process_time() if self._beside_us else 0.0)
 
     def _on_devices(self) -> str:
         for gpu in self._devices.leased:

@@ -83,7 +83,7 @@ def run(
         builds = _builds(job, processes)
         if builds is not None:
             resources.enter_context(closing(builds))
-        quiet = WatchedCores(leased.cores, devices)
+        quiet = WatchedCores(leased.cores, devices, lambda: processes.cpu_s)
         items = Items(job, plugins.checks, processes, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
             processes.is_last_item = number == len(job.tasks)

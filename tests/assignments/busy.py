@@ -35,5 +35,5 @@ class QuietUnlessCalled:
     def begin(self, *, anew=False):
         self._called = False
 
-    def end(self, own_s):
+    def end(self):
         return OTHERS_RAN if self._called or not self._left_alone else ""

@@ -80,9 +80,7 @@ class CheckContext:
 
     @property
     def quiet(self):
-        return SimpleNamespace(
-            begin=lambda *, anew=False: None, end=lambda own_s: self.disturbance, untold=False
-        )
+        return SimpleNamespace(begin=lambda *, anew=False: None, end=lambda: self.disturbance, untold=False)
 
     @contextmanager
     def _child(self, call):

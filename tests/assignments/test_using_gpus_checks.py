@@ -68,7 +68,7 @@ class CheckContext:
 
     @property
     def quiet(self):
-        return SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: self.disturbance)
+        return SimpleNamespace(begin=lambda *, anew=False: None, end=lambda: self.disturbance)
 
     @contextmanager
     def subject(self, module, *, observed=False, cores=None):
@@ -178,7 +178,7 @@ def test_who_is_right_beside_noise_or_cannot_be_told_to_make_it_is_not_blamed(mo
 def test_rounds_of_which_it_cannot_be_told_are_quiet_if_a_later_one_says_so():
     answers = iter([None, None, "", None, None, "", ""])
     context = CheckContext()
-    harness_quiet = SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: next(answers))
+    harness_quiet = SimpleNamespace(begin=lambda *, anew=False: None, end=lambda: next(answers))
     type(context).quiet, kept = property(lambda self: harness_quiet), type(context).quiet
     try:
         observation, _ = timed(context)

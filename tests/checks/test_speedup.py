@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 
+from grader.checks.rounds import Runner, Schedule, timed_rounds
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
@@ -247,27 +248,12 @@ def test_a_machine_that_never_gets_quiet_gives_no_low_score(context_of, monkeypa
     assert re.search(r"busy in (\d+) of \1 rounds \(a loop had to wait\); nothing is lost", observation.note)
 
 
-class Accounts:
-    """Notes what of each round a program is charged for."""
+class BusyWith:
+    """Is busy by whether children of the program are there, and by how often children were started."""
 
     untold = False
 
-    def __init__(self):
-        self.own_s = []
-
-    def begin(self, *, anew=False):
-        pass
-
-    def end(self, own_cpu_s):
-        self.own_s.append(own_cpu_s)
-        return ""
-
-
-class BusyWith(Accounts):
-    """Is busy by whether children of the program are there, and by how often children were started."""
-
     def __init__(self, context, busy):
-        super().__init__()
         self._busy = busy
         self._present = []
         self._started = 0
@@ -283,8 +269,10 @@ class BusyWith(Accounts):
             yield subject
             self._present.remove(whose)
 
-    def end(self, own_cpu_s):
-        super().end(own_cpu_s)
+    def begin(self, *, anew=False):
+        pass
+
+    def end(self):
         busy = self._busy("subject" in self._present, self._started)
         return busy if isinstance(busy, str) else OTHERS_RAN if busy else ""
 
@@ -361,7 +349,60 @@ def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(context
     assert OTHERS_RAN in observation.note
 
 
-def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(context_of):
+@pytest.fixture
+def quiet_machine(monkeypatch):
+    """Watches over cores, for a context, on a machine where nobody computes but us and what we started."""
+    usage, processes = ProcessesUsage(), DescendantProcesses()
+
+    def counted(proc):
+        first, *others = Cores().allowed
+        busy_s = usage(processes.members()) / 1e9 + time.process_time()
+        return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
+
+    monkeypatch.setattr("grader.machine.quiet.readings", counted)
+    devices = Devices("a test", retire=lambda: None, say=print, waits=print)
+    return lambda context: WatchedCores((), devices, lambda: context._children.cpu_s)
+
+
+def test_what_a_proof_has_the_program_compute_between_timed_calls_is_not_the_work_of_others(
+    context_of, quiet_machine
+):
+    """A copy for each row took a second in each exchange, and the program was blamed for a busy machine."""
+    code = REFERENCE + "\n    def more(x):\n        for _ in range(10): y = slow(x)\n        return y\n"
+    context = context_of(code)
+    context._quiet = quiet_machine(context)
+
+    class Proof:
+        def __init__(self, subject):
+            self.subject = subject
+
+        def before(self):
+            self.subject.call("more", context.draw("numbers", 10**6)[0])
+
+        def after(self, calls, *, counted):
+            pass
+
+        def finish(self):
+            pass
+
+    with context.subject("work") as subject, context.reference("work") as reference:
+        runners = {
+            name: Runner(
+                subject=whose,
+                function=function,
+                ours=whose is reference,
+                quick=function == "fast",
+                proof=Proof(subject) if whose is subject else None,
+            )
+            for name, whose, function in (("fast", subject, "fast"), ("slow", reference, "slow"))
+        }
+        enough = Schedule(least=4, budget_s=10.0, decided=lambda rounds: True)
+        rounds = timed_rounds(context, runners, "numbers", lambda x: x + 1, loop="slow", schedule=enough)
+    assert rounds.undisturbed >= 4
+    assert rounds.disturbances == set()
+
+
+def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(context_of, quiet_machine):
     """Otherwise no round is quiet, and what is not faster stays open instead of earning nothing."""
     code = f"""{REFERENCE}
     import os, time
@@ -374,25 +415,10 @@ def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_othe
         return x + 1
     """
     context = context_of(code)
-    context._quiet = Accounts()
+    context._quiet = quiet_machine(context)
     observation = observe(context)
-    assert len(context.quiet.own_s) >= OPTIONS.rounds
-    assert min(context.quiet.own_s) >= 0.08
+    assert observation.quantities["disturbed_rounds"].value == 0
     assert award(observation).fraction == 0.0
-
-
-@pytest.fixture
-def quiet_machine(monkeypatch):
-    """The kernel's count of core time on a machine where nobody computes but us and what we started."""
-    usage, processes = ProcessesUsage(), DescendantProcesses()
-
-    def counted(proc):
-        first, *others = Cores().allowed
-        busy_s = usage(processes.members()) / 1e9 + time.process_time()
-        return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
-
-    monkeypatch.setattr("grader.machine.quiet.readings", counted)
-    return WatchedCores((), Devices("a test", retire=lambda: None, say=print, waits=print))
 
 
 BESIDE = """
@@ -436,7 +462,7 @@ def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(
 ):
     fast = f"def fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
     context = context_of(dedent(REFERENCE) + BESIDE + fast)
-    context._quiet = quiet_machine
+    context._quiet = quiet_machine(context)
     observation = observe(context)
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 0.0
@@ -456,7 +482,7 @@ def fast(x):
         "return out", "return out[:len(x) // 10]"
     )
     context = context_of(dedent(reference) + code, reference)
-    context._quiet = quiet_machine
+    context._quiet = quiet_machine(context)
     observation = observe(context, replace(OPTIONS, budget_s=3.0))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     # Its processes count as its work, and what they take is the machine's: 3 to 6 times is measured.
