@@ -13,7 +13,7 @@ import numpy as np
 from grader.errors import CourseError
 from grader.harness.render import describe
 from grader.harness.structure import Mismatch, Path, array_of, leaves, named, refuse_coarse
-from grader.harness.tolerance import Precision
+from grader.harness.tolerance import ACCEPTED, Precision
 
 Holds = Literal["floats", "integers", "booleans"]
 
@@ -126,17 +126,25 @@ def pair(
         if distribution.holds == "floats":
             refuse_coarse(got, precision, path)
             if precision != "any" and _halves(array):
-                raise Mismatch(f"{named(path)} holds values of half precision, which is too coarse")
+                raise Mismatch(
+                    f"{named(path)} holds values of half precision, which is too coarse; "
+                    f"give {ACCEPTED[precision]}"
+                )
         pairs.append((path, array, distribution))
     return tuple(pairs)
 
 
 def _halves(array: np.ndarray) -> bool:
-    """Whether floats were drawn, or rounded, in half precision: of others few are among its values."""
+    """Whether floats were drawn, or rounded, in half precision: of others few are among its values.
+
+    Few different values, as of an array of zeros, do not tell; a draw of so few is `stuck`.
+    """
     if array.size < _FEW:
         return False
     with np.errstate(all="ignore"):
-        return bool((array.astype(np.float16).astype(array.dtype) == array).mean() > 0.5)
+        if (array.astype(np.float16).astype(array.dtype) == array).mean() <= 0.5:
+            return False
+    return np.unique(array).size >= min(_FEW, array.size / 2)
 
 
 def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
