@@ -171,7 +171,10 @@ def _measured(
             if s.nonfinite
         ],
         "range": [
-            f"{s.outside} of {s.size} values of {s.where} are out of range" for s in drawn if s.outside
+            f"{s.outside} of {s.size} values of {s.where} are out of range "
+            f"(expected {s.bounds[0]:.6g} to {s.bounds[1]:.6g})"
+            for s in drawn
+            if s.outside and s.bounds
         ],
         "varied": [
             f"{s.where} has only {s.distinct} different among {s.size} values" for s in drawn if stuck(s)

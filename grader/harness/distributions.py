@@ -97,6 +97,8 @@ class Sample:
     nonfinite: int
     outside: int
     """Values below `low` or above `high`, by more than rounding."""
+    bounds: tuple[float, float] | None
+    """`low` and `high`; None for an `Array`."""
     distinct: int
     fit: Fit | None
     """None for an empty array, one with values that are not finite, or an `Array`."""
@@ -153,8 +155,9 @@ def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
     finite = np.isfinite(values)
     nonfinite = int(values.size - finite.sum())
     distinct = int((values[1:] != values[:-1]).sum()) + bool(values.size)
-    outside, fit = 0, None
+    outside, bounds, fit = 0, None, None
     if isinstance(expected, Uniform):
+        bounds = expected.low, expected.high
         outside = _outside(values[finite], expected, array.dtype)
         if values.size and not nonfinite:
             fit = _fit(values, expected)
@@ -163,6 +166,7 @@ def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
         size=values.size,
         nonfinite=nonfinite,
         outside=outside,
+        bounds=bounds,
         distinct=distinct,
         fit=fit,
     )

@@ -119,7 +119,7 @@ def test_honest_programs_earn_everything(make_context, program):
         ),
         pytest.param(
             layers(lambda rng, m, n: rng.uniform(-(n**-0.5), n**-0.5, (m, n))),
-            "small: 3 of 3 values of item 1 are out of range",
+            "small: 3 of 3 values of item 1 are out of range (expected -0.57735 to 0.57735)",
             id="the other layer's size",
         ),
         pytest.param(
@@ -149,7 +149,7 @@ def test_honest_programs_earn_everything(make_context, program):
         ),
         pytest.param(
             layers(lambda rng, m, n: np.full((m, n), 1e308)),
-            "small: 6 of 6 values of item 0 are out of range",
+            "small: 6 of 6 values of item 0 are out of range (expected -0.707107 to 0.707107)",
             id="huge",
         ),
         pytest.param(lambda sizes: None, "small: returned None; expected a list of 2 items", id="None"),
