@@ -32,6 +32,8 @@ class Paragraph(Drawing):
     """A remark in words; its caption is set in smaller type."""
 
     text: str = ""
+    moment: str = ""
+    """When it was, as ISO 8601; pages write it before the text, by the clock of the course."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from grader.model.drawing import Paragraph
 from grader.model.magnitude import counted, number
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
 from grader.text import block, one_line
 
 if TYPE_CHECKING:
+    from grader.model.drawing import Drawing
     from grader.model.observation import Case
     from grader.model.score import Points, Scorecard
     from grader.model.view import AudienceView
@@ -163,9 +166,16 @@ def local_time(moment: datetime | str, zone: tzinfo) -> str:
     """
     try:
         instant = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    except ValueError:
+        return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+    except (OverflowError, ValueError):
         return str(moment)
-    return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+
+
+def dated(drawing: Drawing, zone: tzinfo) -> Drawing:
+    """Return a drawing with the moment of a paragraph as words before its text."""
+    if not isinstance(drawing, Paragraph) or not drawing.moment:
+        return drawing
+    return replace(drawing, text=f"{local_time(drawing.moment, zone)}: {drawing.text}", moment="")
 
 
 def elapsed(seconds: float) -> str:

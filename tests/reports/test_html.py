@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from grader.checks.points_drawings import points_drawings
 from grader.model.observation import Case, Outcome, Quantity
 from grader.reports.class_groups import fold
 from grader.reports.html import Html
@@ -291,6 +292,30 @@ def test_dates_are_those_of_the_courses_clocks(make):
     evidence = replace(card.evidence, submission=submission)
     view = replace(card.staff, evidence=evidence, time_zone=ZoneInfo("Europe/Berlin"))
     assert "Handed in at2026-11-20 22:00 CET" in Page(Html().render(view)).text
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        ("2026-11-20T21:00:00+00:00", "2026-11-20 22:00 CET: Points given by ada, because: late mail"),
+        ("yesterday", "yesterday: Points given by ada, because: late mail"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00: Points given by ada, because: late mail"),
+        ("", "Points given by ada, because: late mail"),
+    ],
+)
+def test_who_gave_points_and_when_is_told_by_the_courses_clocks(make, moment, text):
+    given = make.seen(
+        "a",
+        facts={"given_at": moment, "given_reason": "late mail"},
+        quantities={
+            name: Quantity(value=1.0, unit="points", taken_by="ada")
+            for name in ("points_given", "points_possible")
+        },
+    )
+    card = make.graded([make.item("a", "Title")], [given])
+    drawings = {"a": tuple(points_drawings((), given))}
+    view = replace(card.staff, drawings=drawings, time_zone=ZoneInfo("Europe/Berlin"))
+    assert text in Page(Html().render(view)).texts
 
 
 def test_the_secret_of_the_inputs_is_told_so_that_they_can_be_drawn_again(stored):
