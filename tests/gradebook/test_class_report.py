@@ -217,10 +217,41 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     first, second = failures(class_view(book, "tiny"))
     assert (first.message, first.students) == ("at [#]: got #, expected #", ("ann", "ben"))
     assert first.items == {"a": 2, "b": 1}
-    assert (second.message, second.example, second.students) == ("died of #", "died of 9", ("cleo",))
+    assert (second.message, second.text, second.students) == ("died of #", "died of 9", ("cleo",))
     text = shown(book, by).text
     assert "2 submissions, items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
+    assert "at [0]: got 0.0, expected 2 (also with other numbers)" in text
+    assert "#" not in text
+
+
+def test_a_message_that_many_had_keeps_its_numbers_where_all_have_the_same(book):
+    by = rubric(item("a"), item("b"))
+    for student in ("ann", "ben"):
+        reasons = ({"reason": f"utils.py:{line}: expected ':'"} for line in (4, 4))
+        keep(book, *(saw(name, 0.0, facts=next(reasons)) for name in "ab"), by=by, student=student)
+    (group,) = failures(class_view(book, "tiny"))
+    assert (group.text, group.numbers_differ) == ("utils.py:4: expected ':'", False)
+    text = shown(book, by).text
+    assert "utils.py:4: expected ':' 2 submissions" in text
+    assert "also with other numbers" not in text
+
+
+def test_comments_on_points_by_hand_are_not_on_the_page_of_the_class(book):
+    by = rubric(item("a"))
+    for student in ("ann", "ben"):
+        reason = f"a person gave 1 of 2: Nearly, {student}."
+        keep(book, saw("a", 0.5, facts={"reason": reason}), by=by, student=student)
+        assert "a person gave 1 of 2" in shown(book, by).text
+        assert "Nearly" not in shown(book, by).text
+
+
+def test_the_summary_says_what_a_sign_in_its_messages_stands_for(book):
+    by = rubric(item("a"))
+    keep(book, saw("a", 0.0, facts={"reason": "got 3"}), by=by)
+    summary = rows(markdown(class_view(book, "tiny")))
+    assert ["submissions", "items", "message (# stands for a number)"] in summary
+    assert ["1", "1", "got #"] in summary
 
 
 def test_who_has_no_time_of_submission_is_named_on_the_page_and_counted_in_the_summary(book):
@@ -346,7 +377,7 @@ def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
     text = Page(page(view)).text
     for line in (
-        "GPU # is ill (for the administrator)",
+        "GPU 3 is ill (for the administrator)",
         "2 submissions, item 3 ann, ben",
         "1 student zoe",
     ):
