@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.model.drawing import ValueTable
+from grader.model.observation import Outcome, Quantity
 from grader.reports.html import Html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -69,3 +70,57 @@ def test_a_table_of_words_fits_and_breaks_none(make, chromium, width):
     assert page.evaluate(CUT_TABLES) == []
     assert page.evaluate(BROKEN_WORDS) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def printed(page, tmp_path):
+    """The sheets of paper of a page."""
+    pypdfium2 = pytest.importorskip("pypdfium2")
+    path = tmp_path / "report.pdf"
+    page.pdf(path=path, prefer_css_page_size=True)
+    return pypdfium2.PdfDocument(path)
+
+
+def texts(document):
+    """The text of each sheet without white space, of which PDFium adds and drops some."""
+    return ["".join(sheet.get_textpage().get_text_bounded().split()) for sheet in document]
+
+
+def test_a_case_stays_on_one_sheet_with_its_name_and_its_numbers(make, chromium, tmp_path):
+    cases = tuple(
+        make.case(
+            f"case {n}.",
+            note=f"note {n}.",
+            called=f"f({n})\n" * (1 + n % 4),
+            returned="[0, 1]\n" * (1 + n % 5),
+            quantities={f"chip {n}.": Quantity(value=n, unit="")},
+        )
+        for n in range(18)
+    )
+    card = make.graded([make.item("a", "Title")], [make.seen("a", 0.0, cases=cases)])
+    sheets = texts(printed(opened(chromium, card.staff), tmp_path))
+    assert len(sheets) > 3
+    for n in range(18):
+        (sheet,) = [sheet for sheet in sheets if f"case{n}." in sheet]
+        assert f"note{n}." in sheet
+        assert f"chip{n}." in sheet
+
+
+def test_a_case_longer_than_a_sheet_is_printed_whole(make, chromium, tmp_path):
+    lines = [f"line{n}." for n in range(200)]
+    case = make.case(note="differs", returned="\n".join(lines))
+    card = make.graded([make.item("a", "Title")], [make.seen("a", 0.0, cases=(case,))])
+    text = "".join(texts(printed(opened(chromium, card.staff), tmp_path)))
+    assert [line for line in lines if line not in text] == []
+
+
+def test_the_bar_of_the_points_is_on_paper(make, chromium, tmp_path):
+    observations = [make.seen("a"), make.seen("b", 0.0), make.seen("c", outcome=Outcome.NOT_OBSERVED)]
+    card = make.graded([make.item(name, name, 3.0) for name in "abc"], observations)
+    (sheet, *_) = printed(opened(chromium, card.staff), tmp_path)
+    colours = dict.fromkeys(("full", "open", "lost"), 0)
+    pixels = sheet.render(scale=1).to_pil().convert("RGB").tobytes()
+    for red, green, blue in zip(pixels[::3], pixels[1::3], pixels[2::3], strict=True):
+        colours["full"] += green > red + 60 and green > blue + 40
+        colours["open"] += blue > red + 120 and blue > green + 60
+        colours["lost"] += 170 < red == green == blue < 200
+    assert min(colours.values()) > 200, colours
