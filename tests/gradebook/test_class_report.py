@@ -332,6 +332,19 @@ def test_totals_below_nothing_and_beyond_everything_have_a_bar(book):
     assert [bin_.low for bin_ in totals.bins if bin_.settled] == [-3.0, 6.5]
 
 
+def test_the_axis_of_totals_ends_at_what_can_be_reached(book):
+    by = rubric(item("a", 21.0))
+    keep(book, saw("a"), by=by)
+    keep(book, saw("a", 0.5), by=by, student="ben")
+    bins = totals_of(class_view(book, "tiny")).bins
+    assert (bins[-1].low, bins[-1].high, bins[-1].count) == (20.0, 21.0, 1)
+    assert [bin_.high for bin_ in bins[:-1]] == [bin_.low for bin_ in bins[1:]]
+    text = shown(book, by).text
+    assert "20 to 21 points: 1 student" in text
+    assert " 21 2 final totals:" in text
+    assert "22" not in text
+
+
 def test_gpu_minutes_count_each_gpu_and_nothing_that_was_simulated(book):
     by = rubric(item("a"), item("b", devices={"gpu": 1}), item("c", devices={"gpu": 2}))
     keep(book, *(saw(name, wall_s=30.0) for name in "abc"), by=by)
