@@ -16,6 +16,7 @@ from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
 from grader.reports.pages import LONGEST, TEMPLATES, quantity_text
+from grader.reports.terminal import table
 
 CSS = (TEMPLATES / "style.css").read_text()
 SPEEDUP = SimpleNamespace(of="m.f", over="m.g", at_least=40.0)
@@ -320,6 +321,22 @@ def test_who_gave_points_and_when_is_told_by_the_courses_clocks(make, moment, te
 
 def test_the_secret_of_the_inputs_is_told_so_that_they_can_be_drawn_again(stored):
     assert "00ff" * 8 in sections(stored("normal"))["zeros_weights has the right shapes"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"points": 0.0}, "Provisional: what is still open is worth no points."),
+        ({"points": 1.0, "counts": "bonus"}, "Provisional: what may still add or take points is open."),
+        ({"points": 1.0, "counts": "penalty"}, "Provisional: what may still add or take points is open."),
+        ({"points": 1.0}, "Provisional: 1 point still open, neither earned nor lost."),
+    ],
+)
+def test_what_is_open_is_told_by_what_it_may_change(make, keys, sentence):
+    items = [make.item("a", "First"), make.item("b", "Second", **keys)]
+    card = make.graded(items, [make.seen("a"), make.seen("b", outcome=Outcome.NOT_OBSERVED)])
+    assert sentence in page(card).text
+    assert sentence in " ".join(table(card.scorecard).split())
 
 
 def test_nothing_from_outside_becomes_markup(stored):
