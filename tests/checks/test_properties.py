@@ -91,7 +91,7 @@ def test_honest_programs_earn_everything(make_context, program):
     [
         pytest.param(
             layers(lambda rng, m, n: np.zeros((m, n))),
-            "small: item 0 has only 1 different among 6 values",
+            "small: all 6 values of item 0 are the same",
             id="zeros",
         ),
         pytest.param(
@@ -144,7 +144,7 @@ def test_honest_programs_earn_everything(make_context, program):
         ),
         pytest.param(
             layers(lambda rng, m, n: np.tile(right(rng, m, 1), n)),
-            "item 0 has only 2 different among 6",
+            "item 0 has only 2 different values among 6",
             id="equal columns",
         ),
         pytest.param(
