@@ -46,7 +46,8 @@ def without_file(
     note = f"{forms[0]} was not handed in" if len(forms) == 1 else f"no {_listed(forms)} was handed in"
     dropped = [path.removeprefix(submission.top) for path in submission.dropped]
     near = _meant_for_one_of(forms, dropped) if len(forms) > 1 else meant(forms[0], dropped, submission.files)
-    sentence = note + (f", but {near[0]} was: {near[1]}" if near else "")
+    sentence = note if len(forms) == 1 else f"{note[:1].upper()}{note[1:]}"
+    sentence += f", but {near[0]} was: {near[1]}" if near else ""
     return Observation(
         item=item, outcome=Outcome.REFUSED, note=note, facts={MISSING_FILE: sentence}, seed=seed
     )
