@@ -124,3 +124,16 @@ def test_the_bar_of_the_points_is_on_paper(make, chromium, tmp_path):
         colours["open"] += blue > red + 120 and blue > green + 60
         colours["lost"] += 170 < red == green == blue < 200
     assert min(colours.values()) > 200, colours
+
+
+COURSE = "Concurrent and distributed training of deep networks, and what else there is to learn about them"
+
+
+def test_the_total_stands_beside_the_name_whatever_the_course_is_called(make, chromium):
+    card = make.graded([make.item("a", "Title")], [make.seen("a")])
+    view = replace(card.staff, course_title=COURSE)
+    page = opened(chromium, view, 1280)
+    name, total = (page.locator(selector).bounding_box() for selector in ("h1", ".total"))
+    assert total["x"] > 640
+    assert total["y"] < name["y"] + name["height"]
+    assert opened(chromium, view).evaluate("document.documentElement.scrollWidth") <= 360
