@@ -48,11 +48,9 @@ class Html(Report):
         items = {item.id: item for item in view.rubric.items}
         students = [total.student for total in card.totals]
         raw = card.totals[0].adjusted if len(card.totals) == 1 else points.raw
-        shares = {
-            "full": points.earned,
-            "open": points.pending,
-            "lost": points.possible - points.earned - points.pending,
-        }
+        full = min(max(raw, 0.0), points.possible)
+        still_open = min(points.pending, points.possible - full)
+        shares = {"full": full, "open": still_open, "lost": points.possible - full - still_open}
         rows = _in_order(
             [item_row(position, line, items[line.item], view) for position, line in enumerate(card.lines, 1)],
             view,

@@ -339,6 +339,20 @@ def test_what_is_open_is_told_by_what_it_may_change(make, keys, sentence):
     assert sentence in " ".join(table(card.scorecard).split())
 
 
+@pytest.mark.parametrize("name", ["normal", "late", "bonus", "penalty"])
+def test_the_bar_ends_at_the_total_that_stands_above_it(stored, make, name):
+    if name in ("bonus", "penalty"):
+        items = [make.item("a", "First", 10.0), make.item("b", "Second", 2.0, counts=name)]
+        card = make.graded(items, [make.seen("a", 0.9), make.seen("b", 0.5)])
+    else:
+        card = stored(name)
+    parts = re.findall(r'<i class="(\w+)" style="flex-grow:([\d.]+)">', Html().render(card.staff))
+    shares = {part: float(share) for part, share in parts}
+    possible = card.scorecard.points.possible
+    assert shares.get("full", 0.0) == pytest.approx(min(card.scorecard.totals[0].adjusted, possible))
+    assert sum(shares.values()) == pytest.approx(possible)
+
+
 def test_nothing_from_outside_becomes_markup(stored):
     tags = page(stored("hostile")).tags
     assert not {"script", "bold", "img", "iframe", "link", "object"} & {tag for tag, _ in tags}
