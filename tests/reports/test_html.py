@@ -286,6 +286,22 @@ def test_where_the_mark_comes_from_stands_at_the_end(stored):
         assert fact in text
 
 
+def test_what_the_machine_was_is_named_in_words(make):
+    card = make.graded([make.item("a", "Title")], [make.seen("a")])
+    environment = {"load_1min": 0.5, "cores": 2, "memory": "24 kB", "subject": {"python": "3.11"}, "x_y": 1}
+    run = replace(card.evidence.runs[0], environment=environment)
+    source = Html().render(replace(card.staff, evidence=replace(card.evidence, runs=(run,))))
+    terms = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", source.partition("<footer>")[2])
+    assert terms[-5:] == [
+        ("Load over a minute", "0.5"),
+        ("CPU cores", "2"),
+        ("Memory", "24 kB"),
+        ("Process of the student", "python 3.11"),
+        ("X y", "1"),
+    ]
+    assert ("Digest of the files", card.scorecard.submission_digest) in terms
+
+
 def test_dates_are_those_of_the_courses_clocks(make):
     card = make.graded([make.item("a", "Title")], [make.seen("a")])
     submitted = datetime.fromisoformat("2026-11-20T21:00:00+00:00")
