@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -589,3 +590,27 @@ def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     text = Page(page(view)).text
     assert "tiny, sha256:r0 (1 submission)" in text
     assert "Not all are graded by the same rubric; grader rescore says what would change." in text
+
+
+@pytest.mark.parametrize("width", [360, 680, 1280])
+def test_no_figure_of_a_class_is_wider_than_its_tile(book, width):
+    playwright = pytest.importorskip("playwright.sync_api")
+    browser_path = (
+        shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    )
+    if browser_path is None:
+        pytest.skip("needs Chromium (apt install chromium)")
+    by = rubric(item("a", 100.0))
+    keep(book, saw("a", 0.875), by=by)
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": width, "height": 740})
+        opened.set_content(page(class_view(book, "tiny", rubric=by)))
+        inner, widths = opened.evaluate("""() => [
+            [...document.querySelectorAll(".tiles dd")]
+                .map(box => [box.innerText, box.scrollWidth - box.clientWidth]),
+            [...document.querySelectorAll(".tiles > div")].map(box => box.clientWidth)]""")
+        browser.close()
+    assert [figure for figure, over in inner if over > 0] == []
+    assert "87.5 / 100" in [figure for figure, _ in inner]
+    assert max(widths) < 2.2 * min(widths), "no tile is left alone on a line, and takes all of it"
