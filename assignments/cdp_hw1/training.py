@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from grader.api.values import describe
+
 SAME = 1e-5
 """How far a value of a student's function may be from ours where both are used for the same."""
 TABLE_SAME = 2e-3
@@ -108,9 +110,9 @@ def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
             infinity.
     """
     count = len(sizes) - 1
-    vectors = list(value)[-count:] if isinstance(value, list | tuple) else value
+    without_input_layer = value[-count:] if isinstance(value, list | tuple) else value
     biases = []
-    for vector, size in zip(in_list("zeros_biases", vectors, count), sizes[1:], strict=True):
+    for vector, size in zip(in_list("zeros_biases", without_input_layer, count), sizes[1:], strict=True):
         try:
             with np.errstate(over="ignore"):
                 biases.append(np.broadcast_to(_floats(vector).astype(np.float32), (1, size)).copy())
@@ -127,7 +129,7 @@ def drawn_batches(value: object, count: int, size: int, classes: int) -> list[tu
         Unusable: a batch is no pair, or holds what was not among the samples, or there are far too many.
     """
     if not isinstance(value, list | tuple) or not value:
-        raise Unusable("create_batches does not give a list of batches")
+        raise Unusable(f"create_batches returned {describe(value)}; a list of batches is expected")
     needed = -(-count // size)
     if len(value) > 2 * needed:
         raise Unusable(
@@ -136,7 +138,9 @@ def drawn_batches(value: object, count: int, size: int, classes: int) -> list[tu
     batches, total = [], 0
     for batch in value:
         if not isinstance(batch, list | tuple) or len(batch) != 2:
-            raise Unusable("create_batches gives a batch that is no pair (data, labels)")
+            raise Unusable(
+                f"create_batches gives a batch that is {describe(batch)}; a pair (data, labels) is expected"
+            )
         for part in batch:  # before it is converted, which takes up to eight times its memory
             sized = isinstance(part, list | tuple) or (isinstance(part, np.ndarray) and part.ndim)
             if sized and len(part) > LARGEST_BATCH * size:
@@ -157,13 +161,14 @@ def drawn_batches(value: object, count: int, size: int, classes: int) -> list[tu
 
 
 def in_list(name: str, value: object, count: int) -> Sequence[object]:
-    """A list, or a tuple, of `count` values that a function gave.
+    """Return the value that a function gave, if it is a list or a tuple of `count` values.
 
     Raises:
         Unusable: it is something else.
     """
     if not isinstance(value, list | tuple) or len(value) != count:
-        raise Unusable(f"{name} does not give a list of {count}")
+        arrays = "1 array" if count == 1 else f"{count} arrays"
+        raise Unusable(f"{name} returned {describe(value)}; a list of {arrays} is expected")
     return value
 
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from grader.harness.compare import Comparison, compare
 from grader.harness.distributions import Array, Uniform
-from grader.harness.render import call_text, value_text
+from grader.harness.render import call_text, describe, value_text
 
-__all__ = ["Array", "Comparison", "Uniform", "call_text", "compare", "value_text"]
+__all__ = ["Array", "Comparison", "Uniform", "call_text", "compare", "describe", "value_text"]

@@ -95,6 +95,7 @@ def _suggested(suggestion: Suggestion) -> ValueTable:
         title="Suggested points",
         caption="A suggestion of a program that looks for words. Nothing counts until a person has decided.",
         head=("Criterion", "Finding", "Suggested", "Of"),
+        words=frozenset({1}),
         rows=(*rows, total) if len(rows) > 1 else rows,
         at_most=len(rows) + 1,
         for_staff=True,

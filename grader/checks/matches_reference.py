@@ -290,14 +290,15 @@ def _oracles(options: MatchesReference.Options) -> tuple[str, ...]:
 def _explained(
     case: Case, compared: Comparison, returned: str, expected: str, tolerances: Tolerances
 ) -> Case:
-    has_numbers = compared.max_abs_error is not None
-    measured: dict[str, Any] = {
-        "max_abs_error": compared.max_abs_error,
-        "max_rel_error": compared.max_rel_error,
-        "wrong": compared.wrong,
-        "total": compared.total,
-        "allowed_difference": tolerances.in_words(compared.tolerance) if has_numbers else None,
-    }
+    measured: dict[str, Any] = {}
+    if compared.max_abs_error is not None:  # otherwise no number was held against another
+        measured = {
+            "max_abs_error": compared.max_abs_error,
+            "max_rel_error": compared.max_rel_error,
+            "wrong": compared.wrong,
+            "total": compared.total,
+            "allowed_difference": tolerances.in_words(compared.tolerance),
+        }
     quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
     return replace(
         case,

@@ -23,5 +23,5 @@ def points_drawings(criteria: Sequence[Criterion], observation: Observation) -> 
         )
     if points := observation.quantities.get("points_given"):
         reason = f", because: {facts['given_reason']}" if facts.get("given_reason") else ""
-        text = f"Points given by {points.taken_by} at {facts.get('given_at', '')}{reason}"
-        yield Paragraph(text=text, for_staff=True)
+        text = f"Points given by {points.taken_by}{reason}"
+        yield Paragraph(text=text, moment=str(facts.get("given_at", "")), for_staff=True)

@@ -171,11 +171,12 @@ def _measured(
             if s.nonfinite
         ],
         "range": [
-            f"{s.outside} of {s.size} values of {s.where} are out of range" for s in drawn if s.outside
+            f"{s.outside} of {s.size} values of {s.where} are out of range "
+            f"(expected {s.bounds[0]:.6g} to {s.bounds[1]:.6g})"
+            for s in drawn
+            if s.outside and s.bounds
         ],
-        "varied": [
-            f"{s.where} has only {s.distinct} different among {s.size} values" for s in drawn if stuck(s)
-        ],
+        "varied": [_stuck(s) for s in drawn if stuck(s)],
         "fresh": [_same(drawn, len(random), *twins)] if twins else [],
     }
     note = next(chain(*wrong.values()), "")
@@ -187,6 +188,12 @@ def _measured(
         )
         quantities |= {name: Quantity(value=value) for name, value in figures.items()}
     return {name: not sentences for name, sentences in wrong.items()}, note, quantities
+
+
+def _stuck(sample: Sample) -> str:
+    if sample.distinct == 1:
+        return f"all {sample.size} values of {sample.where} are the same"
+    return f"{sample.where} has only {sample.distinct} different values among {sample.size}"
 
 
 def _same(drawn: list[Sample], per_call: int, first: int, second: int) -> str:

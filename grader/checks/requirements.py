@@ -30,6 +30,8 @@ def award_requirements(
         return Award(fraction=1.0, reason="nothing is required", flags=flags)
     met = sum(requirement.met is True for requirement in requirements)
     counted = f"{met} of {total} requirements are met"
+    if total == 1:
+        counted = f"the requirement is {'' if met else 'not '}met"
     # One cause, such as a file that cannot be read, is one sentence however many requirements it costs.
     missed = "; ".join(
         dict.fromkeys(requirement.missed for requirement in requirements if requirement.met is False)

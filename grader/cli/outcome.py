@@ -144,7 +144,9 @@ def _row(graded: Graded, width: int, stream: TextIO) -> str:
     sign = sign_of(_MARKS[card.standing], stream)
     note = {
         Standing.FINAL: "",
-        Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open",
+        Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open"
+        if card.points.pending
+        else "  some items open",
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)

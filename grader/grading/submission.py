@@ -123,6 +123,7 @@ class CourseFiles:
             tasks=tasks,
             passed=passed,
             preloads=assignment.preloads,
+            accepts=assignment.accepts,
             requires=self._needed_files(submission.assignment),
             limits=assignment.limits,
             build=assignment.build,

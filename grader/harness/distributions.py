@@ -13,7 +13,7 @@ import numpy as np
 from grader.errors import CourseError
 from grader.harness.render import describe
 from grader.harness.structure import Mismatch, Path, array_of, leaves, named, refuse_coarse
-from grader.harness.tolerance import Precision
+from grader.harness.tolerance import ACCEPTED, Precision
 
 Holds = Literal["floats", "integers", "booleans"]
 
@@ -97,6 +97,8 @@ class Sample:
     nonfinite: int
     outside: int
     """Values below `low` or above `high`, by more than rounding."""
+    bounds: tuple[float, float] | None
+    """`low` and `high`; None for an `Array`."""
     distinct: int
     fit: Fit | None
     """None for an empty array, one with values that are not finite, or an `Array`."""
@@ -126,17 +128,25 @@ def pair(
         if distribution.holds == "floats":
             refuse_coarse(got, precision, path)
             if precision != "any" and _halves(array):
-                raise Mismatch(f"{named(path)} holds values of half precision, which is too coarse")
+                raise Mismatch(
+                    f"{named(path)} holds values of half precision, which is too coarse; "
+                    f"give {ACCEPTED[precision]}"
+                )
         pairs.append((path, array, distribution))
     return tuple(pairs)
 
 
 def _halves(array: np.ndarray) -> bool:
-    """Whether floats were drawn, or rounded, in half precision: of others few are among its values."""
+    """Whether floats were drawn, or rounded, in half precision: of others few are among its values.
+
+    Few different values, as of an array of zeros, do not tell; a draw of so few is `stuck`.
+    """
     if array.size < _FEW:
         return False
     with np.errstate(all="ignore"):
-        return bool((array.astype(np.float16).astype(array.dtype) == array).mean() > 0.5)
+        if (array.astype(np.float16).astype(array.dtype) == array).mean() <= 0.5:
+            return False
+    return np.unique(array).size >= min(_FEW, array.size / 2)
 
 
 def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
@@ -145,8 +155,9 @@ def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
     finite = np.isfinite(values)
     nonfinite = int(values.size - finite.sum())
     distinct = int((values[1:] != values[:-1]).sum()) + bool(values.size)
-    outside, fit = 0, None
+    outside, bounds, fit = 0, None, None
     if isinstance(expected, Uniform):
+        bounds = expected.low, expected.high
         outside = _outside(values[finite], expected, array.dtype)
         if values.size and not nonfinite:
             fit = _fit(values, expected)
@@ -155,6 +166,7 @@ def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:
         size=values.size,
         nonfinite=nonfinite,
         outside=outside,
+        bounds=bounds,
         distinct=distinct,
         fit=fit,
     )

@@ -258,7 +258,7 @@ class ItemContext:
 
     def missing(self, file: str) -> Observation:
         """The observation of an item whose file was not handed in."""
-        return without_file(self.item, file, self._job.submission, self.seed)
+        return without_file(self.item, file, self._job.submission, self.seed, accepts=self._job.accepts)
 
     def size(self, file: str) -> int:
         """The size of one accepted file, in bytes."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from grader.model.job import Job, Task
@@ -18,6 +19,7 @@ _ALIKE = 0.75
 """The similarity (difflib's ratio) from which on a name may be meant to be another."""
 _LONG_ENOUGH = 4
 """Letters from which on a name is recognised in a longer one without a sign between them."""
+_WILDCARD = re.compile(r"[*?[]")
 _COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
 """What browsers and file managers add to the name of a second copy: `utils (1).py`, `utils - Copy.py`."""
 
@@ -29,26 +31,55 @@ def without_its_file(task: Task, job: Job) -> Observation | None:
         by_default = () if (course_files / f"{module}.py").is_file() else (f"{module}.py",)
         for file in job.requires.get(module, by_default):
             if file not in job.submission.files and not (course_files / file).is_file():
-                return without_file(task.item, file, job.submission)
+                return without_file(task.item, file, job.submission, accepts=job.accepts)
     return None
 
 
-def without_file(item: str, file: str, submission: Submission, seed: str = "") -> Observation:
-    """Return the observation of an item whose file was not submitted."""
+def without_file(
+    item: str, file: str, submission: Submission, seed: str = "", *, accepts: Collection[str] = ()
+) -> Observation:
+    """Return the observation of an item whose file was not submitted.
+
+    A pattern, as `answers.*`, is told by the files of the assignment that fit it.
+    """
+    forms = _forms(file, accepts)
+    note = f"{forms[0]} was not handed in" if len(forms) == 1 else f"no {_listed(forms)} was handed in"
+    dropped = [path.removeprefix(submission.top) for path in submission.dropped]
+    near = _meant_for_one_of(forms, dropped) if len(forms) > 1 else meant(forms[0], dropped, submission.files)
+    sentence = note if len(forms) == 1 else f"{note[:1].upper()}{note[1:]}"
+    sentence += f", but {near[0]} was: {near[1]}" if near else ""
     return Observation(
-        item=item,
-        outcome=Outcome.REFUSED,
-        note=f"{file} was not handed in",
-        facts={MISSING_FILE: _sentence(file, submission)},
-        seed=seed,
+        item=item, outcome=Outcome.REFUSED, note=note, facts={MISSING_FILE: sentence}, seed=seed
     )
 
 
-def _sentence(file: str, submission: Submission) -> str:
-    """Return the name of the missing file, and advice on a file that may be it."""
-    dropped = (path.removeprefix(submission.top) for path in submission.dropped)
-    near = meant(file, dropped, submission.files)
-    return f"{file} was not handed in" + (f", but {near[0]} was: {near[1]}" if near else "")
+def _forms(file: str, accepts: Collection[str]) -> tuple[str, ...]:
+    """Return the files that fit a pattern; the pattern itself where others may fit it, too."""
+    if not _WILDCARD.search(file):
+        return (file,)
+    fitting = tuple(dict.fromkeys(path for path in accepts if fnmatchcase(path, file)))
+    return fitting if fitting and not any(map(_WILDCARD.search, fitting)) else (file,)
+
+
+def _listed(forms: Sequence[str]) -> str:
+    """List files: `answers.md, .txt or .pdf`, or with their whole names if they differ in more."""
+    paths = [PurePosixPath(form) for form in forms]
+    alike = len({path.with_suffix("") for path in paths}) == 1
+    others = [path.suffix if alike else str(path) for path in paths[1:]]
+    return f"{', '.join([str(paths[0]), *others[:-1]])} or {others[-1]}"
+
+
+def _meant_for_one_of(forms: Sequence[str], others: Collection[str]) -> tuple[str, str] | None:
+    """Return the file that was probably meant to be one of several, and what must become of it."""
+    for form in map(PurePosixPath, forms):
+        alike = [path for path in others if PurePosixPath(path).suffix.casefold() == form.suffix.casefold()]
+        if near := meant(str(form), alike, forms):
+            return near
+    stems = {PurePosixPath(form).stem.casefold() for form in forms}
+    for path in map(PurePosixPath, others):
+        if _COPY.sub("", path.stem.casefold()) in stems:
+            return str(path), "save it as one of these"
+    return None
 
 
 def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.contracts.call import OpaqueValue
 from grader.harness.render import describe, value_text
-from grader.harness.tolerance import Precision
+from grader.harness.tolerance import ACCEPTED, Precision
 from grader.model.unused import UNUSED
 
 Path = tuple[int | str, ...]
@@ -123,8 +123,9 @@ def refuse_coarse(value: Any, precision: Precision, path: Path = ()) -> None:
     elif isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc":
         bits = 8 * value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1)
         if bits < int(precision.removeprefix("float")):
-            enough = {"float32": "float32 or float64", "float64": "float64"}[precision]
-            raise Mismatch(f"{named(path)} has dtype {value.dtype.name}, which is too coarse; give {enough}")
+            raise Mismatch(
+                f"{named(path)} has dtype {value.dtype.name}, which is too coarse; give {ACCEPTED[precision]}"
+            )
 
 
 def _nested(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:

@@ -9,6 +9,8 @@ from grader.model.options import option
 
 Precision = Literal["any", "float32", "float64"]
 """The coarsest type of floats that a result may have."""
+ACCEPTED: dict[Precision, str] = {"float32": "float32 or float64", "float64": "float64"}
+"""The types that are fine enough, as a sentence names them; `any` refuses none."""
 
 PRECISION = "The coarsest type of floats that a result may have where floats are expected."
 

@@ -32,6 +32,8 @@ class Paragraph(Drawing):
     """A remark in words; its caption is set in smaller type."""
 
     text: str = ""
+    moment: str = ""
+    """When it was, as ISO 8601; pages write it before the text, by the clock of the course."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,8 @@ class ValueTable(Drawing):
     """A row above the head: titles, each with the number of columns that it spans."""
     names: int = 1
     """How many columns at the left name the row."""
+    words: frozenset[int] = frozenset()
+    """Columns, counted from 0, that hold words: they begin at the left, and may take several lines."""
     at_most: int = 12
     """Rows that are shown, before it only says how many more there are."""
 

@@ -85,6 +85,8 @@ class Job:
     """Observations of items that its tasks use, and that are not among them."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Preloads of the assignment, by the name of a file's module."""
+    accepts: tuple[str, ...] = ()
+    """Files that the assignment accepts, as names or patterns."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files of the submission that a module needs, as the assignment says."""
     limits: Limits = field(default_factory=Limits)

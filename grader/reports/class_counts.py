@@ -63,6 +63,8 @@ class Bin:
     """Students whose totals lie from `low` on and below the next bin; in the last one up to its end."""
 
     low: float
+    high: float
+    """Where the next one begins; of the last one, the most that can be reached, or that anybody has."""
     settled: int
     so_far: int
     """Students among them with open points, whose totals may still change."""
@@ -94,13 +96,22 @@ class Totals:
         """From 0, or the lowest total below it, to what can be reached, or to the highest total above it."""
         step, both = self.step, (*self.settled, *self.so_far)
         first = min(0, *(int(total // step) for total in both)) if both else 0
-        last = max(1, ceil(max((self.possible, *both)) / step - 1e-9))
+        most = max((self.possible, *both))
+        last = max(1, ceil(most / step - 1e-9))
 
         def place(totals: Sequence[float]) -> Counter[int]:
             return Counter(min(int(total // step), last - 1) for total in totals)
 
         settled, so_far = place(self.settled), place(self.so_far)
-        return tuple(Bin(low=k * step, settled=settled[k], so_far=so_far[k]) for k in range(first, last))
+        return tuple(
+            Bin(
+                low=k * step,
+                high=(k + 1) * step if k + 1 < last or most <= 0 else most,
+                settled=settled[k],
+                so_far=so_far[k],
+            )
+            for k in range(first, last)
+        )
 
 
 def totals_of(view: ClassView) -> Totals:

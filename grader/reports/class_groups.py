@@ -36,8 +36,10 @@ class Group:
 
     message: str
     """With its numbers folded."""
-    example: str
+    text: str
     """The first message of the group, with its numbers."""
+    numbers_differ: bool = False
+    """Whether other messages of the group have other numbers."""
     places: tuple[tuple[str, str], ...]
     """Student and item of each, in the order of the class."""
     fault: str = ""
@@ -47,11 +49,6 @@ class Group:
     def students(self) -> tuple[str, ...]:
         """The students of the group, each once."""
         return tuple(dict.fromkeys(student for student, _ in self.places))
-
-    @property
-    def text(self) -> str:
-        """The message; a single one keeps its numbers."""
-        return self.message if len(self.places) > 1 else self.example
 
     @property
     def items(self) -> Counter[str]:
@@ -64,10 +61,13 @@ def fold(message: str) -> str:
 
     Titles of items keep theirs, and comments on points by hand are left out.
     """
-    line = _BY_HAND.sub(r"\1", one_line(" ".join(message.split())))
-    parts = _TITLES.split(line)
+    parts = _TITLES.split(_without_comment(message))
     parts[::2] = (_LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, part)) for part in parts[::2])
     return "".join(parts)
+
+
+def _without_comment(message: str) -> str:
+    return _BY_HAND.sub(r"\1", one_line(" ".join(message.split())))
 
 
 def failures(view: ClassView) -> tuple[Group, ...]:
@@ -107,13 +107,19 @@ def _fault(submission: GradedSubmission, line: Line) -> str:
 
 def _grouped(messages: Iterable[tuple[str, str, GradedSubmission, Line]]) -> tuple[Group, ...]:
     places_by_message: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    examples: dict[tuple[str, str], str] = {}
+    texts: dict[tuple[str, str], dict[str, None]] = {}
     for message, fault, submission, line in messages:
         key = (fold(message), fault)
-        examples.setdefault(key, message)
+        texts.setdefault(key, {})[_without_comment(message)] = None
         places_by_message.setdefault(key, []).append((submission.card.student, line.item))
     groups = [
-        Group(message=key[0], example=examples[key], places=tuple(places), fault=key[1])
+        Group(
+            message=key[0],
+            text=next(iter(texts[key])),
+            numbers_differ=len(texts[key]) > 1,
+            places=tuple(places),
+            fault=key[1],
+        )
         for key, places in places_by_message.items()
     ]
     return tuple(sorted(groups, key=lambda group: (-len(group.students), group.message)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from grader.model.magnitude import counted, number
 from grader.reports.class_counts import items_of, speedups_of, totals_of
 from grader.reports.class_drawings import distribution_in_words, speedups_in_words
-from grader.reports.class_groups import failures
+from grader.reports.class_groups import ANY, failures
 from grader.reports.class_lists import UNTIMED, acts, waiting
 from grader.reports.class_page import facts
 from grader.text import one_line
@@ -83,7 +83,7 @@ def _messages(title: str, groups: tuple[Group, ...], positions: dict[str, int]) 
     yield f"### {title}"
     yield ""
     yield from _table(
-        ("submissions", "items", "message"),
+        ("submissions", "items", f"message ({ANY} stands for a number)"),
         (
             (
                 str(len(group.students)),

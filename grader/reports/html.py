@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from grader.model.view import AudienceView
 
 
+ENVIRONMENT = {
+    "cores": "CPU cores",
+    "load_1min": "Load over a minute",
+    "machine": "Architecture",
+    "subject": "Process of the student",
+}
+"""Names of what a run says of its machine; others are as in the evidence."""
+
+
 class Html(Report):
     """Report page: points with their reasons, and for lost points the calls, results and expected values."""
 
@@ -48,11 +57,9 @@ class Html(Report):
         items = {item.id: item for item in view.rubric.items}
         students = [total.student for total in card.totals]
         raw = card.totals[0].adjusted if len(card.totals) == 1 else points.raw
-        shares = {
-            "full": points.earned,
-            "open": points.pending,
-            "lost": points.possible - points.earned - points.pending,
-        }
+        full = min(max(raw, 0.0), points.possible)
+        still_open = min(points.pending, points.possible - full)
+        shares = {"full": full, "open": still_open, "lost": points.possible - full - still_open}
         rows = _in_order(
             [item_row(position, line, items[line.item], view) for position, line in enumerate(card.lines, 1)],
             view,
@@ -141,7 +148,7 @@ def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
-    yield "Work", card.submission_digest
+    yield "Digest of the files", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
     for run in evidence.runs:
@@ -151,4 +158,5 @@ def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple
 def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield "Observed at", local_time(run.started_at, zone)
     yield "Isolation", run.isolation
-    yield from ((name, plain(value)) for name, value in run.environment.items())
+    for name, value in run.environment.items():
+        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), plain(value)

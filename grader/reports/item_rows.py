@@ -21,7 +21,7 @@ from grader.model.drawing import (
 from grader.model.observation import Outcome
 from grader.reports.advice import advice_on
 from grader.reports.pages import SIGNS
-from grader.reports.words import LineState, figure, state_of
+from grader.reports.words import LineState, dated, figure, state_of
 
 if TYPE_CHECKING:
     from grader.model.observation import Case, Observation, Quantity
@@ -123,7 +123,7 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
     return replace(
         row,
         charts=tuple(drawing for drawing in drawings if isinstance(drawing, CHARTS)),
-        details=tuple(drawing for drawing in drawings if isinstance(drawing, DETAILS)),
+        details=tuple(dated(drawing, view.time_zone) for drawing in drawings if isinstance(drawing, DETAILS)),
         quantities={name: q for name, q in observation.quantities.items() if name not in in_drawings},
         cases=shown,
         agreeing=agreeing,

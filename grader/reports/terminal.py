@@ -14,7 +14,7 @@ from grader.reports.words import (
     lateness,
     missing_files,
     out_of,
-    standing_of,
+    standing_remark,
     state_of,
     sums,
 )
@@ -190,7 +190,7 @@ def _explanations(line: Line, what: LineState) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(scorecard: Scorecard) -> Iterator[str]:
-    yield standing_of(scorecard.standing, scorecard.points.pending)
+    yield standing_remark(scorecard)
     yield from sums(scorecard)
     yield from lateness(scorecard)
 

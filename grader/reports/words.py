@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from grader.model.drawing import Paragraph
 from grader.model.magnitude import counted, number
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
 from grader.text import block, one_line
 
 if TYPE_CHECKING:
+    from grader.model.drawing import Drawing
     from grader.model.observation import Case
     from grader.model.score import Points, Scorecard
     from grader.model.view import AudienceView
@@ -75,14 +78,26 @@ def signed(points: float) -> str:
     return f"{'+' if points > 0 else ''}{number(points)}"
 
 
-def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
-    """Return the sentence for a standing with `pending` points open, of a grade or of a part of it."""
+def standing_remark(card: Scorecard, *, whole: bool = True) -> str:
+    """Return the sentence for the standing of a grade, or of a part of it."""
+    open_lines = [line for line in card.lines if state_of(line) is LineState.OPEN]
+    counts = any(line.counts != "earns" or line.possible for line in open_lines)
+    return standing_of(card.standing, card.points.pending, whole=whole, counts=counts)
+
+
+def standing_of(of: Standing, pending: float, *, whole: bool = True, counts: bool = True) -> str:
+    """Return the sentence for a standing with `pending` points open, of a grade or of a part of it.
+
+    `counts` tells whether an open bonus or penalty may still change the total.
+    """
     open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
     return {
         Standing.FINAL: "Final." if whole else "Nothing of this is open.",
         Standing.PROVISIONAL: f"Provisional: {open_points}."
         if pending
-        else "Provisional: what may still add or take points is open.",
+        else "Provisional: what may still add or take points is open."
+        if counts
+        else "Provisional: what is still open is worth no points.",
         Standing.HELD: "Held: a person has to look first" + (f"; {open_points}." if pending else "."),
     }[of]
 
@@ -103,7 +118,7 @@ def case_lines(case: Case) -> Iterator[str]:
 def remarks(view: AudienceView) -> Iterator[str]:
     """Yield sentences on the total: its standing, the students, and the points that lateness took."""
     card = view.scorecard
-    yield standing_of(card.standing, card.points.pending, whole=view.whole)
+    yield standing_remark(card, whole=view.whole)
     if not view.whole:
         yield "These are the points of the items that are shown here."
     if view.later:
@@ -163,9 +178,16 @@ def local_time(moment: datetime | str, zone: tzinfo) -> str:
     """
     try:
         instant = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    except ValueError:
+        return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+    except (OverflowError, ValueError):
         return str(moment)
-    return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+
+
+def dated(drawing: Drawing, zone: tzinfo) -> Drawing:
+    """Return a drawing with the moment of a paragraph as words before its text."""
+    if not isinstance(drawing, Paragraph) or not drawing.moment:
+        return drawing
+    return replace(drawing, text=f"{local_time(drawing.moment, zone)}: {drawing.text}", moment="")
 
 
 def elapsed(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
@@ -12,6 +13,7 @@ from grader.checks.judged import JudgedOptions
 from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
 from grader.reports.layout import base64_only
+from grader.reports.words import dated
 from grader.review.desk import criteria_of
 from grader.scoring.drawings import related_of
 
@@ -63,6 +65,8 @@ def exhibit(
     observation: Observation | None,
     kind: CheckKind,
     observations: Mapping[str, Observation] | None = None,
+    *,
+    zone: tzinfo = UTC,
 ) -> Exhibit:
     """Return what there is to read of an item; `observations` are those of the whole submission."""
     if item.check == AnswerKind.name and observation is not None and "answer" in observation.facts:
@@ -82,7 +86,7 @@ def exhibit(
         pictures=(),
         rows=_rows(item),
         suggested=None,
-        drawings=tuple(drawn for drawn in drawings if not _repeats(drawn, judged)),
+        drawings=tuple(dated(drawn, zone) for drawn in drawings if not _repeats(drawn, judged)),
     )
 
 

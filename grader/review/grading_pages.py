@@ -199,7 +199,7 @@ class GradingPages:
         """Return what there is to read of an item."""
         observations = self._site.book.evidence(entry.attempt).observations
         kind = place.desk.plugins.checks[item.check]
-        return exhibit(item, observations.get(item.id), kind, observations)
+        return exhibit(item, observations.get(item.id), kind, observations, zone=place.desk.course.zone)
 
     def _next(
         self, visit: Visit, place: ReviewRoom, entry: GradedEntry, item: Item, saved: Saved, points: float

@@ -174,6 +174,7 @@ class ReviewSite:
                 csrf=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(
                     visit.session.csrf
                 ),
+                status=status,
                 PAGES=PAGES,
                 VERSION=VERSION,
                 title_of=lambda entry: title_of(entry, visit.session),

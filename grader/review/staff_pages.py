@@ -281,7 +281,7 @@ class StaffPages:
 
     def _require_teacher(self, visit: Visit) -> None:
         if visit.session.person.role != "teacher":
-            raise ForbiddenPageError("this is for teachers; ask one")
+            raise ForbiddenPageError("ask a teacher to open this page, or to do this")
 
 
 def _plan(changes: list[CriteriaChange]) -> str:

@@ -24,8 +24,8 @@ OF_SYMPTOMS = {
     Symptom.NAN: "Divisions by zero, numbers beyond the largest one (exp() of a large number is inf, and "
     "inf / inf is nan), roots and logarithms of negative numbers, and memory that is read before "
     "anything was written there.",
-    Symptom.UNWRITTEN: "Whether the result is written at all: the array that the kernel gets must be the "
-    "one that is copied back and returned, and the index must reach each element.",
+    Symptom.UNWRITTEN: "Whether the result is written at all: the array that is filled must be the one that "
+    "is returned, or copied back from the GPU, and the index must reach each element.",
     Symptom.WRONG_VALUE: "The first element that differs: work it out by hand, for the smallest input that "
     "goes wrong.",
 }

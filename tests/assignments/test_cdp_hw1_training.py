@@ -311,7 +311,22 @@ def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(context, digits, n
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        ("random_weights(sizes):\n    return None", "random_weights does not give a list of 2"),
+        (
+            "random_weights(sizes):\n    return None",
+            "random_weights returned None; a list of 2 arrays is expected",
+        ),
+        (
+            "random_weights(sizes):\n    return (np.ones((784, 16)),)",
+            "random_weights returned a tuple of 1 item; a list of 2 arrays is expected",
+        ),
+        (
+            "random_weights(sizes):\n    return np.ones((2, 784, 16))",
+            "random_weights returned an array of shape (2, 784, 16); a list of 2 arrays is expected",
+        ),
+        (
+            "zeros_biases(sizes):\n    return (np.zeros(10),)",
+            "zeros_biases returned a tuple of 1 item; a list of 2 arrays is expected",
+        ),
         (
             "random_weights(sizes):\n    return [np.ones((m, n)) for m, n in zip(sizes, sizes[1:])]",
             "random_weights gives one number at every place of a matrix",
@@ -337,14 +352,18 @@ def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(context, digits, n
             "the network computes NaN (not a number) from step 2 on; do sigmoid and sigmoid_prime give a "
             "number for every number?",
         ),
-        ("zeros_weights(sizes):\n    return 0", "zeros_weights does not give a list of 2"),
+        (
+            "zeros_weights(sizes):\n    return 0",
+            "zeros_weights returned 0; a list of 2 arrays is expected",
+        ),
         (
             "create_batches(data, labels, size):\n    return []",
-            "create_batches does not give a list of batches",
+            "create_batches returned a list of 0 items; a list of batches is expected",
         ),
         (
             "create_batches(data, labels, size):\n    return [data]",
-            "create_batches gives a batch that is no pair (data, labels)",
+            "create_batches gives a batch that is an array of shape (50000, 1); "
+            "a pair (data, labels) is expected",
         ),
         (
             "create_batches(data, labels, size):\n    return [(data[:16], labels[:15])]",

@@ -96,6 +96,18 @@ def test_where_no_numbers_were_compared_nothing_is_said_of_a_difference(make_con
     assert "allowed_difference" not in case.quantities
 
 
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [([1.0, 2.0], [1.0, 2.0, 3.0]), (np.ones(3), np.ones(4)), (np.float16(1), 1.0)],
+    ids=["another length", "another shape", "too coarse"],
+)
+def test_where_no_numbers_were_compared_none_are_counted(make_context, returned, expected):
+    context = make_context(lambda: returned, {"one": ()}, f=lambda: expected)
+    (case,) = observe(context, precision="float32").cases
+    assert case.note
+    assert not {"total", "wrong"} & set(case.quantities)
+
+
 def test_whole_numbers_may_not_differ_and_a_page_says_so(make_context):
     (case,) = observe(make_context(lambda: 1, {"one": ()}, f=lambda: 2)).cases
     assert case.quantities["allowed_difference"].value == "none"

@@ -471,3 +471,12 @@ def test_what_needs_a_gpu_is_observed_by_itself_after_the_rest(course):
             "not_observed",
         ]
     assert not list(course.out.glob(".*"))
+
+
+def test_a_row_of_a_class_does_not_call_nothing_open_points(course):
+    waits = {"id": "look", "title": "a person looks", "points": 0, "check": "manual"}
+    course.rubric(DOUBLE, waits)
+    archives = [course.submit(f"s{number}") for number in range(FEW + 1)]
+    rows = course.run("run", *archives).stdout.splitlines()
+    assert sum("some items open" in row for row in rows) == FEW + 1, rows
+    assert not any("0 points open" in row for row in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -217,10 +218,41 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     first, second = failures(class_view(book, "tiny"))
     assert (first.message, first.students) == ("at [#]: got #, expected #", ("ann", "ben"))
     assert first.items == {"a": 2, "b": 1}
-    assert (second.message, second.example, second.students) == ("died of #", "died of 9", ("cleo",))
+    assert (second.message, second.text, second.students) == ("died of #", "died of 9", ("cleo",))
     text = shown(book, by).text
     assert "2 submissions, items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
+    assert "at [0]: got 0.0, expected 2 (also with other numbers)" in text
+    assert "#" not in text
+
+
+def test_a_message_that_many_had_keeps_its_numbers_where_all_have_the_same(book):
+    by = rubric(item("a"), item("b"))
+    for student in ("ann", "ben"):
+        reasons = ({"reason": f"utils.py:{line}: expected ':'"} for line in (4, 4))
+        keep(book, *(saw(name, 0.0, facts=next(reasons)) for name in "ab"), by=by, student=student)
+    (group,) = failures(class_view(book, "tiny"))
+    assert (group.text, group.numbers_differ) == ("utils.py:4: expected ':'", False)
+    text = shown(book, by).text
+    assert "utils.py:4: expected ':' 2 submissions" in text
+    assert "also with other numbers" not in text
+
+
+def test_comments_on_points_by_hand_are_not_on_the_page_of_the_class(book):
+    by = rubric(item("a"))
+    for student in ("ann", "ben"):
+        reason = f"a person gave 1 of 2: Nearly, {student}."
+        keep(book, saw("a", 0.5, facts={"reason": reason}), by=by, student=student)
+        assert "a person gave 1 of 2" in shown(book, by).text
+        assert "Nearly" not in shown(book, by).text
+
+
+def test_the_summary_says_what_a_sign_in_its_messages_stands_for(book):
+    by = rubric(item("a"))
+    keep(book, saw("a", 0.0, facts={"reason": "got 3"}), by=by)
+    summary = rows(markdown(class_view(book, "tiny")))
+    assert ["submissions", "items", "message (# stands for a number)"] in summary
+    assert ["1", "1", "got #"] in summary
 
 
 def test_who_has_no_time_of_submission_is_named_on_the_page_and_counted_in_the_summary(book):
@@ -301,6 +333,19 @@ def test_totals_below_nothing_and_beyond_everything_have_a_bar(book):
     assert [bin_.low for bin_ in totals.bins if bin_.settled] == [-3.0, 6.5]
 
 
+def test_the_axis_of_totals_ends_at_what_can_be_reached(book):
+    by = rubric(item("a", 21.0))
+    keep(book, saw("a"), by=by)
+    keep(book, saw("a", 0.5), by=by, student="ben")
+    bins = totals_of(class_view(book, "tiny")).bins
+    assert (bins[-1].low, bins[-1].high, bins[-1].count) == (20.0, 21.0, 1)
+    assert [bin_.high for bin_ in bins[:-1]] == [bin_.low for bin_ in bins[1:]]
+    text = shown(book, by).text
+    assert "20 to 21 points: 1 student" in text
+    assert " 21 2 final totals:" in text
+    assert "22" not in text
+
+
 def test_gpu_minutes_count_each_gpu_and_nothing_that_was_simulated(book):
     by = rubric(item("a"), item("b", devices={"gpu": 1}), item("c", devices={"gpu": 2}))
     keep(book, *(saw(name, wall_s=30.0) for name in "abc"), by=by)
@@ -346,7 +391,7 @@ def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
     text = Page(page(view)).text
     for line in (
-        "GPU # is ill (for the administrator)",
+        "GPU 3 is ill (for the administrator)",
         "2 submissions, item 3 ann, ben",
         "1 student zoe",
     ):
@@ -545,3 +590,27 @@ def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     text = Page(page(view)).text
     assert "tiny, sha256:r0 (1 submission)" in text
     assert "Not all are graded by the same rubric; grader rescore says what would change." in text
+
+
+@pytest.mark.parametrize("width", [360, 680, 1280])
+def test_no_figure_of_a_class_is_wider_than_its_tile(book, width):
+    playwright = pytest.importorskip("playwright.sync_api")
+    browser_path = (
+        shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    )
+    if browser_path is None:
+        pytest.skip("needs Chromium (apt install chromium)")
+    by = rubric(item("a", 100.0))
+    keep(book, saw("a", 0.875), by=by)
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": width, "height": 740})
+        opened.set_content(page(class_view(book, "tiny", rubric=by)))
+        inner, widths = opened.evaluate("""() => [
+            [...document.querySelectorAll(".tiles dd")]
+                .map(box => [box.innerText, box.scrollWidth - box.clientWidth]),
+            [...document.querySelectorAll(".tiles > div")].map(box => box.clientWidth)]""")
+        browser.close()
+    assert [figure for figure, over in inner if over > 0] == []
+    assert "87.5 / 100" in [figure for figure, _ in inner]
+    assert max(widths) < 2.2 * min(widths), "no tile is left alone on a line, and takes all of it"

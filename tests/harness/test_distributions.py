@@ -181,7 +181,7 @@ def but_for_one(values):
         ),
         (
             lambda u: u.astype(np.float16).astype(float),
-            "item 0 holds values of half precision, which is too ",
+            "item 0 holds values of half precision, which is too coarse; give float32 or float64",
         ),
         (lambda u: u.astype(np.float16).astype("f4"), "item 0 holds values of half precision, which is too "),
         (brain_float, "item 0 holds values of half precision, which is too "),
@@ -196,6 +196,38 @@ def test_draws_of_half_precision_are_refused_where_it_is_too_coarse(rng, values,
     with pytest.raises(Mismatch) as mismatch:
         pair([drawn_values], [law], "float32")
     assert str(mismatch.value).startswith(note)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.zeros, np.ones, lambda shape: np.resize([-0.25, 0.0, 0.25], shape)],
+    ids=["zeros", "ones", "three values"],
+)
+@pytest.mark.parametrize("expected", [Uniform(-1, 1, (30, 20)), Array((30, 20))], ids=["drawn", "any"])
+def test_few_values_that_repeat_say_nothing_about_their_precision(values, expected):
+    array = values((30, 20))
+    assert len(pair([array], [expected], "float32")) == 1
+    assert stuck(measure((), array, Uniform(-1, 1, array.shape))), "a draw of it is refused all the same"
+
+
+def test_half_precision_that_partly_repeats_is_still_refused_where_anything_may_be_given(rng):
+    """As the results of a rectifier: half of them are 0."""
+    array = np.maximum(rng.uniform(-1, 1, (30, 20)), 0).astype(np.float16).astype(float)
+    with pytest.raises(Mismatch, match="holds values of half precision"):
+        pair([array], [Array((30, 20))], "float32")
+
+
+@pytest.mark.parametrize("size", range(16, 70))
+def test_no_draw_of_half_precision_passes_for_few_values(rng, size):
+    """Whatever is let through as too few values is refused because they repeat."""
+    for different in range(1, size + 1):
+        halves = rng.permutation(np.arange(different) / 64.0)
+        array = np.resize(halves, size)
+        try:
+            pair(array, Uniform(-1, 2, (size,)), "float32")
+        except Mismatch:
+            continue
+        assert stuck(measure((), array, Uniform(-1, 2, (size,)))), different
 
 
 @pytest.mark.parametrize("size", [1, 3, 16, 600])

@@ -115,3 +115,46 @@ def test_an_item_needs_what_it_calls_and_what_the_assignment_says(tmp_path, call
     )
     observation = without_its_file(task, job)
     assert (observation.note if observation else "") == (f"{missing} was not handed in" if missing else "")
+
+
+FORMS = ("answers.md", "answers.pdf", "answers.docx", "work.py")
+NO_ANSWERS = "no answers.md, .pdf or .docx was handed in"
+
+
+@pytest.mark.parametrize(
+    ("dropped", "meant"),
+    [
+        ((), ""),
+        (("notes.html",), ""),
+        (("answers.html",), "answers.html was: save it as one of these"),
+        (("Answers (1).doc",), "Answers (1).doc was: save it as one of these"),
+        (("a/answers.rtf",), "a/answers.rtf was: save it as one of these"),
+        (("my_answers.pdf",), "my_answers.pdf was: if it is meant, it must be called answers.pdf"),
+        (("hw/answers.docx",), "hw/answers.docx was: it must lie in the top folder"),
+        (("answers.html", "hw/answers.docx"), "hw/answers.docx was: it must lie in the top folder"),
+        (("answers",), "answers was: save it as one of these"),
+    ],
+)
+@pytest.mark.parametrize("top", ["", "homework 1/"])
+def test_where_several_forms_are_accepted_they_are_named(dropped, meant, top):
+    observation = without_file("one", "answers.*", submission(*dropped, top=top), accepts=FORMS)
+    assert observation.note == NO_ANSWERS
+    sentence = f"N{NO_ANSWERS[1:]}"
+    assert observation.facts == {MISSING_FILE: f"{sentence}{', but ' if meant else ''}{meant}"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepts", "note"),
+    [
+        ("answers.*", ("answers.md", "work.py"), "answers.md was not handed in"),
+        ("answers.*", ("answers.*",), "answers.* was not handed in"),
+        ("answers.*", (), "answers.* was not handed in"),
+        ("answers.*", ("answers.md", "answers.*"), "answers.* was not handed in"),
+        ("doc/*.md", ("doc/a.md", "doc/b.md"), "no doc/a.md or doc/b.md was handed in"),
+        ("work.py", FORMS, "work.py was not handed in"),
+    ],
+)
+def test_a_pattern_is_told_by_the_files_that_fit_it(pattern, accepts, note):
+    observation = without_file("one", pattern, submission("answers.html"), accepts=accepts)
+    assert observation.note == note
+    assert observation.facts[MISSING_FILE].removeprefix("N").startswith(note.removeprefix("n"))

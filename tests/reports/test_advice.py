@@ -82,6 +82,7 @@ def test_words_on_a_wrong_result_fit_how_it_differs(make, symptom, start):
     advice = told(make.graded([make.item("a", "A")], [make.seen("a", 0.0, cases=(wrong,))]))["a"]
     assert advice.startswith(start)
     assert bool(advice) == bool(start)
+    assert "kernel" not in advice, "the item is no kernel's"
 
 
 def test_it_stands_beside_the_hint_and_in_the_file_for_programs(make):

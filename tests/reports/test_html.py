@@ -10,11 +10,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from grader.checks.points_drawings import points_drawings
 from grader.model.observation import Case, Outcome, Quantity
 from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
 from grader.reports.pages import LONGEST, TEMPLATES, quantity_text
+from grader.reports.terminal import table
 
 CSS = (TEMPLATES / "style.css").read_text()
 SPEEDUP = SimpleNamespace(of="m.f", over="m.g", at_least=40.0)
@@ -284,6 +286,22 @@ def test_where_the_mark_comes_from_stands_at_the_end(stored):
         assert fact in text
 
 
+def test_what_the_machine_was_is_named_in_words(make):
+    card = make.graded([make.item("a", "Title")], [make.seen("a")])
+    environment = {"load_1min": 0.5, "cores": 2, "memory": "24 kB", "subject": {"python": "3.11"}, "x_y": 1}
+    run = replace(card.evidence.runs[0], environment=environment)
+    source = Html().render(replace(card.staff, evidence=replace(card.evidence, runs=(run,))))
+    terms = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", source.partition("<footer>")[2])
+    assert terms[-5:] == [
+        ("Load over a minute", "0.5"),
+        ("CPU cores", "2"),
+        ("Memory", "24 kB"),
+        ("Process of the student", "python 3.11"),
+        ("X y", "1"),
+    ]
+    assert ("Digest of the files", card.scorecard.submission_digest) in terms
+
+
 def test_dates_are_those_of_the_courses_clocks(make):
     card = make.graded([make.item("a", "Title")], [make.seen("a")])
     submitted = datetime.fromisoformat("2026-11-20T21:00:00+00:00")
@@ -293,8 +311,62 @@ def test_dates_are_those_of_the_courses_clocks(make):
     assert "Handed in at2026-11-20 22:00 CET" in Page(Html().render(view)).text
 
 
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        ("2026-11-20T21:00:00+00:00", "2026-11-20 22:00 CET: Points given by ada, because: late mail"),
+        ("yesterday", "yesterday: Points given by ada, because: late mail"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00: Points given by ada, because: late mail"),
+        ("", "Points given by ada, because: late mail"),
+    ],
+)
+def test_who_gave_points_and_when_is_told_by_the_courses_clocks(make, moment, text):
+    given = make.seen(
+        "a",
+        facts={"given_at": moment, "given_reason": "late mail"},
+        quantities={
+            name: Quantity(value=1.0, unit="points", taken_by="ada")
+            for name in ("points_given", "points_possible")
+        },
+    )
+    card = make.graded([make.item("a", "Title")], [given])
+    drawings = {"a": tuple(points_drawings((), given))}
+    view = replace(card.staff, drawings=drawings, time_zone=ZoneInfo("Europe/Berlin"))
+    assert text in Page(Html().render(view)).texts
+
+
 def test_the_secret_of_the_inputs_is_told_so_that_they_can_be_drawn_again(stored):
     assert "00ff" * 8 in sections(stored("normal"))["zeros_weights has the right shapes"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"points": 0.0}, "Provisional: what is still open is worth no points."),
+        ({"points": 1.0, "counts": "bonus"}, "Provisional: what may still add or take points is open."),
+        ({"points": 1.0, "counts": "penalty"}, "Provisional: what may still add or take points is open."),
+        ({"points": 1.0}, "Provisional: 1 point still open, neither earned nor lost."),
+    ],
+)
+def test_what_is_open_is_told_by_what_it_may_change(make, keys, sentence):
+    items = [make.item("a", "First"), make.item("b", "Second", **keys)]
+    card = make.graded(items, [make.seen("a"), make.seen("b", outcome=Outcome.NOT_OBSERVED)])
+    assert sentence in page(card).text
+    assert sentence in " ".join(table(card.scorecard).split())
+
+
+@pytest.mark.parametrize("name", ["normal", "late", "bonus", "penalty"])
+def test_the_bar_ends_at_the_total_that_stands_above_it(stored, make, name):
+    if name in ("bonus", "penalty"):
+        items = [make.item("a", "First", 10.0), make.item("b", "Second", 2.0, counts=name)]
+        card = make.graded(items, [make.seen("a", 0.9), make.seen("b", 0.5)])
+    else:
+        card = stored(name)
+    parts = re.findall(r'<i class="(\w+)" style="flex-grow:([\d.]+)">', Html().render(card.staff))
+    shares = {part: float(share) for part, share in parts}
+    possible = card.scorecard.points.possible
+    assert shares.get("full", 0.0) == pytest.approx(min(card.scorecard.totals[0].adjusted, possible))
+    assert sum(shares.values()) == pytest.approx(possible)
 
 
 def test_nothing_from_outside_becomes_markup(stored):

@@ -152,3 +152,6 @@ def test_a_held_card_also_says_what_is_open():
 
 def test_an_open_bonus_or_penalty_is_not_called_no_points():
     assert standing_of(Standing.PROVISIONAL, 0) == "Provisional: what may still add or take points is open."
+    assert standing_of(Standing.PROVISIONAL, 0, counts=False) == (
+        "Provisional: what is still open is worth no points."
+    )

@@ -360,3 +360,17 @@ def test_drift_stands_beside_what_is_usual_for_the_same_questions(demo):
     page = demo.texts(bob.get("/a/demo/fairness"))
     assert "100 % of the points in 5 answers, usual 50 %" in page
     assert "0 % of the points in 5 answers, usual 50 %" in page
+
+
+def test_a_page_that_cannot_be_shown_says_why_in_its_title(demo):
+    bob = demo.visitor("Bob")
+    for path, title, reason in (
+        ("/a/demo/audit", "Only for teachers", "ask a teacher to open this page"),
+        ("/a/demo/s/99999", "There is no such page", "there is no such submission"),
+        ("/a/demo/q/nothing/1", "There is no such page", "the rubric has no such item"),
+    ):
+        page = bob.page(path).text
+        assert f"<title>{title} · grader review</title>" in page
+        assert f"<h1>{title}</h1>" in page
+        assert reason in demo.texts(page)
+        assert "Back to the questions" in demo.texts(page)
