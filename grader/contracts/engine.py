@@ -25,7 +25,9 @@ class Order:
     exclusive: bool = False
     """Whether it needs cores or GPUs for itself: it has timed items, or items with devices."""
     cores: int = 0
-    """How many cores its timed items need, if it has any."""
+    """How many cores the timed items of its submission need, in this order or in others; 0 without any."""
+    timed_parts: int = 1
+    """How many orders of its submission may have cores for themselves at the same time."""
     shares_gpu: bool = False
     """Whether another such order may use its GPU meanwhile, if the engine says so in both jobs. What does
     not pass then is left without a record, and ordered again."""

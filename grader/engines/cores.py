@@ -18,12 +18,13 @@ class Division:
     """How many exclusive orders there is room for."""
 
 
-def divide(cores: Cores, needed: int, gpus: int) -> Division:
+def divide(cores: Cores, needed: int, gpus: int, timed_parts: int = 1) -> Division:
     """Cores for exclusive orders whose timed items need so many each, with one more for the worker.
 
-    The second hardware threads of these cores stay idle. `needed` is 0 if nothing is timed.
+    The second hardware threads of these cores stay idle. `needed` is 0 if nothing is timed. There is room for
+    one order for each GPU, or for `timed_parts` if these are more.
     """
-    at_once = max(1, gpus)
+    at_once = max(timed_parts, gpus)
     if not needed:
         return Division(shared=frozenset(cores.allowed), exclusive=cores.allowed, at_once=at_once)
     while True:

@@ -62,6 +62,8 @@ class _Worker:
     """The order that will share its GPU."""
     is_partner: bool = False
     """Whether it shares the GPU of another worker."""
+    is_new: bool = True
+    """Whether it has had no order: nothing that it started runs on its cores."""
 
 
 @dataclass(slots=True)
@@ -78,8 +80,10 @@ class _Session:
     _cores: Cores = field(default_factory=Cores)
     _needed: int = 0
     """The most cores that a timed item has asked for."""
+    _timed_parts: int = 1
+    """The most exclusive orders of one submission that may run at once."""
     _division: Division = field(init=False)
-    """Between shared and exclusive orders; it changes with `_needed` alone."""
+    """Between shared and exclusive orders; it changes with `_needed` and `_timed_parts` alone."""
     _exclusive_turn: bool = False
     """Whether exclusive orders have the machine, where it cannot be divided."""
 
@@ -101,13 +105,12 @@ class _Session:
 
     def submit(self, order: Order) -> None:
         """Queue an order."""
-        if order.exclusive:
-            if order.cores > self._needed:
-                self._needed = order.cores
-                self._division = divide(self._cores, order.cores, self.settings.gpus)
-            self._exclusive.append(order)
-        else:
-            self._shared.append(order)
+        # from its first order on: a shared one that runs on all cores would keep exclusive ones waiting
+        if order.cores > self._needed or order.timed_parts > self._timed_parts:
+            self._needed = max(self._needed, order.cores)
+            self._timed_parts = max(self._timed_parts, order.timed_parts)
+            self._division = divide(self._cores, self._needed, self.settings.gpus, self._timed_parts)
+        (self._exclusive if order.exclusive else self._shared).append(order)
 
     def event(self) -> Event | None:
         """Start what has room, then wait for a worker."""
@@ -178,7 +181,7 @@ class _Session:
                 self._exclusive.appendleft(partner)
             return
         worker = self._idle_worker(cores)
-        worker.order, worker.partner, worker.is_partner = order, partner, bool(gpu)
+        worker.order, worker.partner, worker.is_partner, worker.is_new = order, partner, bool(gpu), False
         if order.outbox not in self._evidence:
             self._evidence[order.outbox] = LineReader(order.outbox / EVIDENCE, from_end=True)
         worker.process.give(file, order.outbox, lease)
@@ -191,10 +194,14 @@ class _Session:
         return partner
 
     def _idle_worker(self, cores: frozenset[int]) -> _Worker:
-        """One that runs on these cores; if there is none, a new one takes the place of one on others."""
+        """One that runs on these cores, or can still be moved there; a new one takes the place of another."""
         idle = [worker for worker in self._workers if worker.order is None]
         if alike := next((worker for worker in idle if worker.cores == cores), None):
             return alike
+        if unused := next((worker for worker in idle if worker.is_new), None):
+            unused.process.move(cores)
+            unused.cores = cores
+            return unused
         if idle:
             self._workers.remove(idle[0])
             idle[0].process.stop()

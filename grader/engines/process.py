@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -69,6 +69,13 @@ class WorkerProcess:
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - a pipe was asked for
         return stdout.fileno()
+
+    def move(self, cores: Iterable[int]) -> None:
+        """Have it, and what it starts from now on, run on these cores; it has had no job yet."""
+        with suppress(OSError):  # it is gone: its log will end
+            for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+                with suppress(ProcessLookupError):  # this thread has ended
+                    os.sched_setaffinity(int(thread.name), cores)
 
     def give(self, job: Path, outbox: Path, lease: Sequence[int] = ()) -> None:
         """Send it a job, with the descriptors of a lease that it shares."""

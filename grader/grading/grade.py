@@ -201,6 +201,7 @@ class Grading:
             outbox=submission.results.folder,
             exclusive=part.exclusive,
             cores=part.cores,
+            timed_parts=part.timed_parts,
             shares_gpu=part.shares_gpu,
         )
         entry.ordered[order.key] = number, part

@@ -21,7 +21,9 @@ class Part:
     exclusive: bool = False
     """Whether they need cores or GPUs for themselves."""
     cores: int = 0
-    """How many cores their timed items need."""
+    """How many cores the timed items of the submission need: other parts keep off as many."""
+    timed_parts: int = 1
+    """How many parts of the submission may have cores for themselves at the same time."""
     shares_gpu: bool = False
     """Whether another part of this kind may use the same GPU meanwhile."""
     after: frozenset[int] = frozenset()
@@ -36,7 +38,8 @@ def plan(
     First come tasks beside which anything may run, then those that may share a GPU, then those that need
     cores or GPUs for themselves. Where other submissions are graded at the same time, each part runs after
     the one before. A submission that is graded `alone` has its parts side by side: the shareable tasks are
-    two parts, tasks that others do not need are the last part, and each waits only for those that it needs.
+    two parts, what is timed without a GPU is another part than what needs one, tasks that others do not need
+    are the last part, and each waits only for those that it needs.
 
     Args:
         tasks: each after what it needs.
@@ -51,17 +54,23 @@ def plan(
     sharing = [task for task in tasks if task.item in shareable]
     timed = [task for task in tasks if task.item in exclusive - shareable]
     groups = [plain, sharing, timed]
+    timed_parts = 1
     if alone:
         needed = _needed_by([*sharing, *timed], plain)
         first = [task for task in plain if task.item in needed]
         rest = [task for task in plain if task.item not in needed]
-        groups = [first, sharing[::2], sharing[1::2], timed, rest]
+        on_gpus = _on_gpus(timed, gpus)
+        off_gpus = [task for task in timed if task.item not in on_gpus]
+        timed = [task for task in timed if task.item in on_gpus]
+        groups = [first, sharing[::2], sharing[1::2], off_gpus, timed, rest]
+        timed_parts = max(1, sum(map(bool, (off_gpus, timed))))
     groups = [group for group in groups if group]
     return tuple(
         Part(
             tasks=in_order(group, gpus),
             exclusive=group[0].item in exclusive,
-            cores=cores_of(group, kinds, limits, gpus=gpus),
+            cores=cores_of(tasks, kinds, limits, gpus=gpus),
+            timed_parts=timed_parts,
             shares_gpu=group[0].item in shareable,
             after=frozenset(
                 earlier for earlier in range(number) if not alone or _needed_by(group, groups[earlier])
@@ -112,6 +121,17 @@ def _shareable_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, g
         and exclusive.isdisjoint({*task.needs, *task.uses})
     }
     return frozenset(shareable) if len(shareable) >= WORTH_SHARING else frozenset()
+
+
+def _on_gpus(timed: Sequence[Task], gpus: int) -> frozenset[str]:
+    """Return which of these items lease GPUs, share a program with one that does, or come after one."""
+    found = {task.item for task in timed if task.devices and _has_devices(task, gpus)}
+    size = -1
+    while size < len(found):
+        size = len(found)
+        groups = {task.group for task in timed if task.group and task.item in found}
+        found |= {task.item for task in timed if task.group in groups or found & {*task.needs, *task.uses}}
+    return frozenset(found)
 
 
 def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:

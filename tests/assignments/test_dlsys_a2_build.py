@@ -89,12 +89,16 @@ def test_other_switches_build_anew_and_the_same_ones_do_nothing(build):
 # On a GPU.
 
 
+PATHS = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+"""Where the packages of this process lie, which may not be Python's own folders."""
+
+
 def agree(folder, tmp_path):
     """Each row of drivers and families that deviates, with how."""
     report = tmp_path / "report.json"
     subprocess.run(
         [sys.executable, PACKAGE, folder, report],
-        env={**os.environ, "DLSYS_LIBRARY": str(folder), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "DLSYS_LIBRARY": str(folder), "PYTHONPATH": PATHS},
         check=True,
     )
     return {row: deviations for row, deviations in json.loads(report.read_text()).items() if deviations}

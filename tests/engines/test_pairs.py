@@ -47,6 +47,9 @@ class Worker:
     def complaints(self):
         return ""
 
+    def move(self, cores):
+        self.moved = set(cores)
+
     def end(self):
         """Nothing runs."""
 
@@ -198,6 +201,22 @@ def test_beside_what_is_timed_others_keep_off_its_cores(session, workers, order,
     assert where == {"trains": [0, 3], "timed": [0, 3]}, "it moves to its own cores when it has their lease"
     jobs = {job["id"]: job["cores"] for worker in workers for job in worker.jobs}
     assert jobs == {"timed": [1, 2], "trains": []}
+
+
+def test_what_is_timed_later_does_not_wait_for_what_was_ordered_before_it(session, workers, order, cores):
+    """Training and reports of one submission took 11 s, and its timed items began only then."""
+    cores(session, 8)
+    session.submit(order("trains", exclusive=False, cores=1, timed_parts=2))
+    session._start_orders()
+    for key in ("timed", "timed on a GPU"):
+        session.submit(order(key, cores=1, timed_parts=2))
+    session._start_orders()
+    assert sorted(key for keys in given(workers) for key in keys) == ["timed", "timed on a GPU", "trains"]
+    jobs = {job["id"]: job["cores"] for worker in workers for job in worker.jobs}
+    assert jobs["trains"] == []
+    assert jobs["timed"] == jobs["timed on a GPU"]
+    assert len(jobs["timed"]) == 4
+    assert workers[0].moved == {0, 5, 6, 7}, "the worker that stood by is used, and none starts in its place"
 
 
 def test_where_what_is_timed_needs_all_cores_it_waits_until_nothing_else_runs(session, workers, order, cores):

@@ -117,6 +117,26 @@ def test_of_a_single_submission_half_of_what_may_share_a_gpu_goes_on_beside_the_
     ]
 
 
+def test_of_a_single_submission_what_is_timed_without_a_gpu_does_not_wait_for_one():
+    tasks = (
+        task("fast", "timed"),
+        task("fast on a GPU", "timed", group="gpu", **ONE),
+        task("shares its program", group="gpu"),
+        task("comes after it", needs=("fast on a GPU",)),
+        task("comes after the other", uses=("fast",)),
+        task("trains"),
+    )
+    assert planned(*tasks, gpus=1) == {
+        "fast comes after the other": set(),
+        "fast on a GPU shares its program comes after it": set(),
+        "trains": set(),
+    }
+    parts = plan(tasks, KINDS, Limits(), gpus=1, alone=True)
+    assert {(part.cores, part.timed_parts) for part in parts} == {(1, 2)}
+    assert {part.timed_parts for part in plan(tasks, KINDS, Limits(), gpus=0, alone=True)} == {1}
+    assert len(plan(tasks, KINDS, Limits(), gpus=1, alone=False)) == 2
+
+
 def test_three_are_not_worth_a_second_program():
     assert planned(*ON_GPU[:3], gpus=1) == {"gpu 0 gpu 1 gpu 2": set()}
     assert not plan(ON_GPU[:3], KINDS, Limits(), gpus=1, alone=False)[0].shares_gpu
