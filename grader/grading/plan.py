@@ -169,7 +169,8 @@ def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
 def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) -> list[list[Task]]:
     """Divide tasks by which of the groups need them: first what most of them need, at last what none needs.
 
-    What a task needs is needed by the same groups at least, so it is in the same part or in an earlier one.
+    The last group comes after the others, so what it alone needs is not urgent. What a task needs is needed by
+    the same groups at least, so it is in the same part or in an earlier one.
     """
     needed = [_needed_by(group, plain) for group in groups]
     parts: dict[tuple[bool, ...], list[Task]] = {}
@@ -177,7 +178,8 @@ def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) 
         parts.setdefault(tuple(task.item in items for items in needed), []).append(task)
     nobody = (False,) * len(groups)
     rest = parts.pop(nobody, [])
-    return [*(parts[who] for who in sorted(parts, key=sum, reverse=True)), rest]
+    urgent_first = sorted(parts, key=lambda who: (sum(who[:-1]), who[-1]), reverse=True)
+    return [*(parts[who] for who in urgent_first), rest]
 
 
 def in_order(tasks: Sequence[Task], gpus: int) -> tuple[Task, ...]:

@@ -104,18 +104,20 @@ def test_of_a_single_submission_each_part_waits_only_for_those_that_it_needs():
 def test_what_only_comes_after_a_timed_item_keeps_nothing_waiting_and_needs_nothing_for_itself():
     tasks = (
         task("trains"),
-        task("fast", "timed", **ONE),
+        task("right"),
+        task("fast", "timed", needs=("right",), **ONE),
         task("report", needs=("trains",), uses=("fast",)),
         task("trusted", needs=("report",)),
         task("fast as said", "timed", needs=("trusted",)),
         task("graph", needs=("fast",)),
     )
-    parts = plan(tasks[:3], KINDS, Limits(), gpus=1, alone=True)
+    parts = plan(tasks[:4], KINDS, Limits(), gpus=1, alone=True)
     assert [(part.tasks[0].item, part.exclusive, part.after) for part in parts] == [
+        ("right", False, set()),
         ("trains", False, set()),
-        ("fast", True, set()),
-        ("report", False, {0, 1}),
-    ]
+        ("fast", True, {0}),
+        ("report", False, {1, 2}),
+    ], "one worker observes these parts in this order, where none waits"
     assert planned(*tasks, gpus=1)["graph"] == {"fast report trusted fast as said"}, "a timed one needs these"
 
 
