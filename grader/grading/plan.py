@@ -169,8 +169,8 @@ def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
 def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) -> list[list[Task]]:
     """Divide tasks by which of the groups need them: first what most of them need, at last what none needs.
 
-    The last group comes after the others, so what it alone needs is not urgent. What a task needs is needed by
-    the same groups at least, so it is in the same part or in an earlier one.
+    The last group comes after the others, so what it alone needs is not urgent. What a task needs is needed
+    by the same groups at least, so it is in the same part or in an earlier one.
     """
     needed = [_needed_by(group, plain) for group in groups]
     parts: dict[tuple[bool, ...], list[Task]] = {}
