@@ -168,6 +168,7 @@ class Builds:
         if not simulated:
             return toolchain(programs)
         host = toolchain(tuple(dict.fromkeys((*(name for name in programs if name != "nvcc"), "g++"))))
-        folder = Store(self._folder()).stand_in(self._children.servers.python)
-        chain = host.behind(str(folder), STAND_IN)
-        return replace(chain, versions={**host.versions, "nvcc": f"a stand-in for the CPU, {folder.name}"})
+        entry = Store(self._folder()).stand_in(self._children.servers.python)
+        chain = host.behind(str(entry.folder), STAND_IN)
+        named = f"a stand-in for the CPU, {entry.facts['name']}"
+        return replace(chain, versions={**host.versions, "nvcc": named})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
+from threading import Barrier
 
 import pytest
 
@@ -17,6 +20,7 @@ from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.harness.servers import Servers
+from grader.harness.store import Store
 from grader.harness.toolchain import toolchain
 from grader.model.assignment import Build, Limits
 from grader.model.job import Job
@@ -132,6 +136,27 @@ def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts)
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/driver.py": driver})
     with context.subject("driver") as subject:
         assert call(subject).value in {"Read-only file system", "Permission denied"}
+
+
+def test_two_workers_that_build_the_same_at_once_end_with_the_products_of_the_first(contexts, monkeypatch):
+    """Each build makes other bytes, as those with a date in them; both have built before one publishes."""
+    course = {"given/Makefile": "lib/lib.so:\n\tmkdir -p lib\n\tcat /proc/sys/kernel/random/uuid > $@\n"}
+    workers = [contexts({"src/work.c": RIGHT}, course) for _ in range(2)]
+    both_built, keep, published = Barrier(2), Store.keep, []
+
+    def after_both(*arguments):
+        both_built.wait(60.0)
+        entry = keep(*arguments)
+        published.append((entry.folder / "lib/lib.so").read_text())
+        return entry
+
+    monkeypatch.setattr(Store, "keep", after_both)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda worker: worker.build(), workers)
+    assert first.folder == second.folder
+    assert published == [Path(first.folder, "lib/lib.so").read_text()] * 2
+    monkeypatch.undo()
+    assert contexts({"src/work.c": RIGHT}, course).build().folder == first.folder
 
 
 def test_a_program_that_is_run_finds_it_too(contexts):
