@@ -67,6 +67,7 @@ class Learns(CheckKind):
     """
 
     name: ClassVar[str] = "learns"
+    shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -38,8 +38,9 @@ def plan(
     First come tasks beside which anything may run, then those that may share a GPU, then those that need
     cores or GPUs for themselves. Where other submissions are graded at the same time, each part runs after
     the one before. A submission that is graded `alone` has its parts side by side: the shareable tasks are
-    two parts, what is timed without a GPU is another part than what needs one, tasks that others do not need
-    are the last part, and each waits only for those that it needs.
+    two parts, what is timed without a GPU is another part than what needs one, what one of these needs is
+    another part than what others need too, tasks that none needs are the last part, and each waits only for
+    those that it needs.
 
     Args:
         tasks: each after what it needs.
@@ -56,13 +57,12 @@ def plan(
     groups = [plain, sharing, timed]
     timed_parts = 1
     if alone:
-        needed = _needed_by([*sharing, *timed], plain)
-        first = [task for task in plain if task.item in needed]
-        rest = [task for task in plain if task.item not in needed]
         on_gpus = _on_gpus(timed, gpus)
         off_gpus = [task for task in timed if task.item not in on_gpus]
         timed = [task for task in timed if task.item in on_gpus]
-        groups = [first, sharing[::2], sharing[1::2], off_gpus, timed, rest]
+        side_by_side = [sharing[::2], sharing[1::2], off_gpus, timed]
+        *first, rest = _by_who_needs_them(plain, side_by_side)
+        groups = [*first, *side_by_side, rest]
         timed_parts = max(1, sum(map(bool, (off_gpus, timed))))
     groups = [group for group in groups if group]
     return tuple(
@@ -145,6 +145,20 @@ def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
             needed.add(name)
             pending += (*by_item[name].needs, *by_item[name].uses)
     return frozenset(needed)
+
+
+def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) -> list[list[Task]]:
+    """Divide tasks by which of the groups need them: first what most of them need, at last what none needs.
+
+    What a task needs is needed by the same groups at least, so it is in the same part or in an earlier one.
+    """
+    needed = [_needed_by(group, plain) for group in groups]
+    parts: dict[tuple[bool, ...], list[Task]] = {}
+    for task in plain:
+        parts.setdefault(tuple(task.item in items for items in needed), []).append(task)
+    nobody = (False,) * len(groups)
+    rest = parts.pop(nobody, [])
+    return [*(parts[who] for who in sorted(parts, key=sum, reverse=True)), rest]
 
 
 def in_order(tasks: Sequence[Task], gpus: int) -> tuple[Task, ...]:

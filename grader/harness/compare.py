@@ -24,6 +24,8 @@ _ARRAYS_OF_DEVICES = ("DeviceNDArray", "MappedNDArray", "ManagedNDArray")
 """Ends of the names of numba's types."""
 UNWRITTEN = 0.9
 """From this share of wrong values on, the first of them a zero, nothing seems to have been written."""
+STRETCH = 1 << 16
+"""So many elements are compared at a time: what is computed of them stays within a core's cache."""
 _INTEGERS = frozenset("iuO")
 """`O` as `array_of` makes it: integers that fit no dtype."""
 
@@ -163,22 +165,19 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
         return replace(
             good, max_abs_error=0.0, max_rel_error=0.0 if expected.any() else None, tolerance=applied
         )
-    with np.errstate(all="ignore"):
-        error, magnitude, equal = _errors(actual, expected)
-        # Finite values only: an infinite expected value would make its own tolerance infinite.
-        near = np.isfinite(error) & (error <= tolerance.atol + tolerance.rtol * magnitude)
-        bad = ~(equal | near) if applied != EXACT else np.asarray(actual != expected, dtype=bool)
-        nonzero = magnitude > 0
-        relative = float((error[nonzero] / magnitude[nonzero]).max()) if nonzero.any() else None
-    wrong = int(bad.sum())
+    found = _differences(actual.reshape(-1), expected.reshape(-1), None if applied == EXACT else tolerance)
     comparison = replace(
-        good, max_abs_error=float(error.max()), max_rel_error=relative, tolerance=applied, wrong=wrong
+        good,
+        max_abs_error=found.max_abs_error,
+        max_rel_error=found.max_rel_error,
+        tolerance=applied,
+        wrong=found.wrong,
     )
-    if not wrong:
+    if not found.wrong:
         return comparison
-    index = tuple(int(axis) for axis in np.unravel_index(int(bad.argmax()), bad.shape))
+    index = tuple(int(axis) for axis in np.unravel_index(found.first, expected.shape))
     note = _note(path, index, actual[index], expected[index])
-    if applied != EXACT and error[index] <= 0.01 * magnitude[index]:
+    if applied != EXACT and found.first_is_close:
         note += f"; a {applied} may differ by {tolerance.in_words()}"
     symptom = _symptom(actual[index])
     return replace(comparison, agrees=False, note=note, symptom=symptom, at=(*path, *index))
@@ -196,13 +195,56 @@ def _coarser(*dtypes: np.dtype[Any]) -> str:
     return {2: "float16", 4: "float32"}.get(min(sizes, default=8), "float64")
 
 
+@dataclass(slots=True)
+class _Differences:
+    """What the elements of two flat arrays differ by."""
+
+    wrong: int = 0
+    first: int = 0
+    """The index of the first wrong one."""
+    first_is_close: bool = False
+    """Whether it is within 1 % of what was expected."""
+    max_abs_error: float = 0.0
+    max_rel_error: float | None = None
+
+
+def _differences(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance | None) -> _Differences:
+    """Hold flat arrays against each other, `STRETCH` elements at a time; exactly without a tolerance."""
+    found = _Differences()
+    for start in range(0, expected.size, STRETCH):
+        got, target = actual[start : start + STRETCH], expected[start : start + STRETCH]
+        with np.errstate(all="ignore"):
+            error, magnitude, equal = _errors(got, target)
+            if tolerance is None:
+                bad = np.asarray(got != target, dtype=bool)
+            else:
+                # Finite values only: an infinite expected value would make its own tolerance infinite.
+                near = np.isfinite(error) & (error <= tolerance.atol + tolerance.rtol * magnitude)
+                bad = ~(equal | near)
+            nonzero = magnitude > 0
+            relative = np.divide(error, magnitude, out=np.zeros_like(error), where=nonzero)
+        wrong = int(np.count_nonzero(bad))
+        if wrong and not found.wrong:
+            index = int(bad.argmax())
+            found.first = start + index
+            found.first_is_close = bool(error[index] <= 0.01 * magnitude[index])
+        found.wrong += wrong
+        found.max_abs_error = max(found.max_abs_error, float(error.max()))
+        if nonzero.any():
+            found.max_rel_error = max(found.max_rel_error or 0.0, float(relative.max()))
+    return found
+
+
 def _errors(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of each element the error, the size of what was expected, and whether both are the same."""
     wide = np.complex128 if "c" in (actual.dtype.kind, expected.dtype.kind) else np.float64
     got, target = _widened(actual, wide), _widened(expected, wide)
+    error, magnitude = np.abs(got - target), np.abs(target)
+    if np.isfinite(error).all():  # and so is all that was held against each other
+        return error, magnitude, error == 0
     equal = _same(got.real, target.real) & _same(got.imag, target.imag)
-    error = np.where(equal, 0.0, np.abs(got - target))
-    magnitude = np.where(np.isfinite(target), np.abs(target), 0.0)
-    return np.where(np.isnan(error), np.inf, error), magnitude, equal
+    error = np.where(equal, 0.0, error)
+    return np.where(np.isnan(error), np.inf, error), np.where(np.isfinite(target), magnitude, 0.0), equal
 
 
 def _widened(array: np.ndarray, dtype: Any) -> np.ndarray:

@@ -101,6 +101,22 @@ def test_what_a_needed_item_needs_comes_with_it():
     assert planned(*tasks) == {"first second": set(), "fast": {"first second"}}
 
 
+def test_what_only_a_timed_item_needs_keeps_nothing_else_waiting():
+    tasks = (
+        task("build"),
+        task("trains", needs=("build",)),
+        *(task(one.item, "shares", needs=("build",), **ONE) for one in ON_GPU[:4]),
+        task("fast", "timed", needs=("trains",), **ONE),
+    )
+    assert planned(*tasks, gpus=1) == {
+        "build": set(),
+        "trains": {"build"},
+        "gpu 0 gpu 2": {"build"},
+        "gpu 1 gpu 3": {"build"},
+        "fast": {"trains"},
+    }
+
+
 def test_of_a_single_submission_half_of_what_may_share_a_gpu_goes_on_beside_the_other():
     build = task("build")
     tasks = build, *(task(one.item, "shares", needs=("build",), **ONE) for one in ON_GPU)
