@@ -166,15 +166,16 @@ class Grading:
     def _advance(self, entry: _InProgress) -> None:
         """Order the parts of a submission whose turn it is, or score it if there is nothing left to order.
 
-        What parts have left without a record is observed with the next one that does not share a GPU, or
-        else once more, in order, unless the part that ended last was cut short itself.
+        What parts have left without a record is observed with the next one that does not share a GPU, which
+        then has the machine for itself, or else once more, in order, unless the part that ended last was cut
+        short itself.
         """
         unfinished = {*entry.waiting, *(number for number, _ in entry.ordered.values())}
         ready = [number for number, part in entry.waiting.items() if unfinished.isdisjoint(part.after)]
         for number in ready:
             part = entry.waiting.pop(number)
             if entry.left_over and not part.shares_gpu:
-                part = replace(part, tasks=self._in_order((*entry.left_over, *part.tasks)))
+                part = replace(part, tasks=self._in_order((*entry.left_over, *part.tasks)), exclusive=True)
                 entry.left_over.clear()
             self._order(entry, number, part)
         if entry.ordered:

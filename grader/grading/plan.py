@@ -38,9 +38,9 @@ def plan(
     First come tasks beside which anything may run, then those that may share a GPU, then those that need
     cores or GPUs for themselves. Where other submissions are graded at the same time, each part runs after
     the one before. A submission that is graded `alone` has its parts side by side: the shareable tasks are
-    two parts, what is timed without a GPU is another part than what needs one, what one of these needs is
-    another part than what others need too, tasks that none needs are the last part, and each waits only for
-    those that it needs.
+    two parts, what is timed without a GPU is another part than what needs one, what only comes after these is
+    a part of its own, what one of these parts needs is another than what others need too, tasks that none
+    needs are the last part, and each waits only for those that it needs.
 
     Args:
         tasks: each after what it needs.
@@ -57,13 +57,20 @@ def plan(
     groups = [plain, sharing, timed]
     timed_parts = 1
     if alone:
-        on_gpus = _on_gpus(timed, gpus)
-        off_gpus = [task for task in timed if task.item not in on_gpus]
-        timed = [task for task in timed if task.item in on_gpus]
-        side_by_side = [sharing[::2], sharing[1::2], off_gpus, timed]
+        late = _afterwards(timed, kinds, gpus)
+        exclusive -= late
+        on_gpus = _on_gpus(timed, gpus) - late
+        off_gpus = [task for task in timed if task.item not in on_gpus | late]
+        side_by_side = [
+            sharing[::2],
+            sharing[1::2],
+            off_gpus,
+            [task for task in timed if task.item in on_gpus],
+            [task for task in timed if task.item in late],
+        ]
         *first, rest = _by_who_needs_them(plain, side_by_side)
         groups = [*first, *side_by_side, rest]
-        timed_parts = max(1, sum(map(bool, (off_gpus, timed))))
+        timed_parts = max(1, bool(off_gpus) + bool(on_gpus))
     groups = [group for group in groups if group]
     return tuple(
         Part(
@@ -95,13 +102,7 @@ def exclusive_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gp
     With them what shares a program with one of them, and what comes after it. What needs more GPUs than there
     are is simulated or stays open, and disturbs nobody.
     """
-    exclusive = {
-        task.item
-        for task in tasks
-        if is_timed(task, kinds, gpus=gpus) or (task.devices and _has_devices(task, gpus))
-    }
-    groups = {task.group for task in tasks if task.group and task.item in exclusive}
-    exclusive |= {task.item for task in tasks if task.group in groups}
+    exclusive = _by_themselves(tasks, kinds, gpus)
     while more := {task.item for task in tasks if exclusive & {*task.needs, *task.uses}} - exclusive:
         exclusive |= more
     return frozenset(exclusive)
@@ -134,6 +135,24 @@ def _on_gpus(timed: Sequence[Task], gpus: int) -> frozenset[str]:
     return frozenset(found)
 
 
+def _afterwards(timed: Sequence[Task], kinds: Mapping[str, CheckKind], gpus: int) -> frozenset[str]:
+    """Return which of these items only come after others: nothing that is timed, or has GPUs, needs them."""
+    strict = _by_themselves(timed, kinds, gpus)
+    strict |= _needed_by([task for task in timed if task.item in strict], timed)
+    return frozenset(task.item for task in timed) - strict
+
+
+def _by_themselves(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], gpus: int) -> set[str]:
+    """Return the items that are timed or lease GPUs, and what shares a program with one of them."""
+    found = {
+        task.item
+        for task in tasks
+        if is_timed(task, kinds, gpus=gpus) or (task.devices and _has_devices(task, gpus))
+    }
+    groups = {task.group for task in tasks if task.group and task.item in found}
+    return found | {task.item for task in tasks if task.group in groups}
+
+
 def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
     """Return which items of `among` these tasks need or use, by way of others of `among` as well."""
     by_item = {task.item: task for task in among}
@@ -150,7 +169,8 @@ def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
 def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) -> list[list[Task]]:
     """Divide tasks by which of the groups need them: first what most of them need, at last what none needs.
 
-    What a task needs is needed by the same groups at least, so it is in the same part or in an earlier one.
+    The last group comes after the others, so what it alone needs is not urgent. What a task needs is needed
+    by the same groups at least, so it is in the same part or in an earlier one.
     """
     needed = [_needed_by(group, plain) for group in groups]
     parts: dict[tuple[bool, ...], list[Task]] = {}
@@ -158,7 +178,8 @@ def _by_who_needs_them(plain: Sequence[Task], groups: Sequence[Sequence[Task]]) 
         parts.setdefault(tuple(task.item in items for items in needed), []).append(task)
     nobody = (False,) * len(groups)
     rest = parts.pop(nobody, [])
-    return [*(parts[who] for who in sorted(parts, key=sum, reverse=True)), rest]
+    urgent_first = sorted(parts, key=lambda who: (sum(who[:-1]), who[-1]), reverse=True)
+    return [*(parts[who] for who in urgent_first), rest]
 
 
 def in_order(tasks: Sequence[Task], gpus: int) -> tuple[Task, ...]:

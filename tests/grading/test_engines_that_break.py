@@ -218,3 +218,41 @@ def test_however_many_an_engine_wants_so_many_are_open_at_most(graded, monkeypat
 
     assert len(graded(Counts())) == 3
     assert max(most) == 2
+
+
+class HasOneGpu(Well):
+    """It observes nothing, on one GPU, and keeps every order."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def gpus(self):
+        return 1
+
+    def submit(self, order):
+        super().submit(order)
+        self.seen.append(order)
+
+
+def test_what_was_left_over_on_a_shared_gpu_is_observed_on_one_of_its_own_before_what_needs_it(course):
+    doubles = "check: matches_reference, of: work.double, inputs: numbers"
+    items = [f"{{id: g{number}, title: t, points: 1, devices: {{gpu: 1}}, {doubles}}}" for number in range(4)]
+    items.append(f"{{id: after, title: t, points: 6, needs: [g0], {doubles}}}")
+    rubric = course / "rubrics" / "tiny.yaml"
+    head = rubric.read_text().partition("items:")[0]
+    rubric.write_text(head + "items:\n" + "".join(f"  - {item}\n" for item in items))
+    plugins, engine = Plugins(course), HasOneGpu()
+    plugins.engines["mine"] = engine
+    files = CourseFiles(load_course(course), plugins)
+    with open_session(plugins, "mine", out=course / "results") as session:
+        grading = Grading(files, session, alone=True)
+        dict(grading.grade([Request(archive=course / "ann", out=course / "results")]))
+    orders = [([task.item for task in order.job.tasks], order.exclusive) for order in engine.seen]
+    assert orders[:2] == [(["g1", "g3"], True), (["g0", "g2"], True)] or orders[:2] == [
+        (["g0", "g2"], True),
+        (["g1", "g3"], True),
+    ]
+    assert sorted(orders[2][0][:4]) == ["g0", "g1", "g2", "g3"]
+    assert orders[2][0][4:] == ["after"]
+    assert orders[2][1], "what leases a GPU never runs beside what is timed"

@@ -93,7 +93,32 @@ def test_of_a_single_submission_each_part_waits_only_for_those_that_it_needs():
         task("elegant", needs=("fast", "build")),
         task("claimed", uses=("trains",)),
     )
-    assert planned(*tasks) == {"build": set(), "fast elegant": {"build"}, "trains claimed": set()}
+    assert planned(*tasks) == {
+        "build": set(),
+        "fast": {"build"},
+        "elegant": {"build", "fast"},
+        "trains claimed": set(),
+    }
+
+
+def test_what_only_comes_after_a_timed_item_keeps_nothing_waiting_and_needs_nothing_for_itself():
+    tasks = (
+        task("trains"),
+        task("right"),
+        task("fast", "timed", needs=("right",), **ONE),
+        task("report", needs=("trains",), uses=("fast",)),
+        task("trusted", needs=("report",)),
+        task("fast as said", "timed", needs=("trusted",)),
+        task("graph", needs=("fast",)),
+    )
+    parts = plan(tasks[:4], KINDS, Limits(), gpus=1, alone=True)
+    assert [(part.tasks[0].item, part.exclusive, part.after) for part in parts] == [
+        ("right", False, set()),
+        ("trains", False, set()),
+        ("fast", True, {0}),
+        ("report", False, {1, 2}),
+    ], "one worker observes these parts in this order, where none waits"
+    assert planned(*tasks, gpus=1)["graph"] == {"fast report trusted fast as said"}, "a timed one needs these"
 
 
 def test_what_a_needed_item_needs_comes_with_it():
@@ -143,8 +168,9 @@ def test_of_a_single_submission_what_is_timed_without_a_gpu_does_not_wait_for_on
         task("trains"),
     )
     assert planned(*tasks, gpus=1) == {
-        "fast comes after the other": set(),
-        "fast on a GPU shares its program comes after it": set(),
+        "fast": set(),
+        "fast on a GPU shares its program": set(),
+        "comes after it comes after the other": {"fast", "fast on a GPU shares its program"},
         "trains": set(),
     }
     parts = plan(tasks, KINDS, Limits(), gpus=1, alone=True)
