@@ -27,9 +27,9 @@ class BuildKind(CheckKind):
 
     Nothing of the submission runs, and no GPU is needed: kernels are compiled for the GPU that the machine
     has, or else for the compiler's default. What nvcc tells of each kernel (registers, spills, shared memory)
-    is kept. What comes out is shown, read-only, to the programs of all items that need this one. Where the
-    machine lacks a compiler, a library or a header, nothing can be said of the submission: the item stays
-    open.
+    is kept. What comes out is shown, read-only, to the programs of all items that need this one. A
+    submission that cannot be built is held against the reference: where that cannot be built in the same
+    place either, the machine lacks something or the course has a mistake, and the item stays open.
     """
 
     name: ClassVar[str] = "build"

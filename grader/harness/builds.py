@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from contextlib import suppress
@@ -12,9 +13,10 @@ from pathlib import Path
 
 from grader.contracts.build import Built
 from grader.contracts.call import Call
-from grader.errors import CourseError, NotObservedError
+from grader.contracts.context import REFERENCE, SUBMISSION
+from grader.errors import CourseError, GraderError, NotObservedError
 from grader.harness.built import read_built, take_answer
-from grader.harness.diagnoses import lacking, renames
+from grader.harness.diagnoses import lacking, lacking_header, renames
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
@@ -27,6 +29,7 @@ from grader.subject import tools
 TOOL = "build"
 STAND_IN = "/cuda_on_cpu"
 """Where a compiler for the CPU is shown that answers to nvcc's name."""
+_NOT_STARTED = re.compile(r"\b(?:status|Error) 12[67]\b")
 HAND_OVER_S = 15.0
 """Copying the files before, and the products after."""
 
@@ -61,18 +64,78 @@ class Builds:
     def of(self, whose: str, *, architecture: str = "", simulated: bool = False) -> Built:
         """Return the build of a program for this architecture (`sm_90`; empty for the compiler's default).
 
-        With `simulated` its kernels are compiled for the CPU.
+        With `simulated` its kernels are compiled for the CPU. A submission that cannot be built is held
+        against the reference: where that cannot be built in the same place either, it is not at fault.
 
         Raises:
             NotObservedError: this machine lacks a program, a library or a header that the course needs.
-            CourseError: make cannot read a Makefile of the course.
+            CourseError: the reference cannot be built, or make cannot read a Makefile of the course.
         """
         key = whose, architecture, simulated
         if key not in self._made:
             self._made[key] = self._of(*key)
         return self._made[key]
 
-    def _of(self, whose: str, architecture: str, simulated: bool) -> Built:
+    def _of(self, whose: str, architecture: str, simulated: bool, *, anew: bool = False) -> Built:
+        built = replace(
+            self._built(whose, architecture, simulated, anew), architecture=architecture, simulated=simulated
+        )
+        if built.outcome is Outcome.OBSERVED:
+            return built
+        if whose == REFERENCE or not self._has_reference:
+            if why := lacking(built.errors, architecture):
+                raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+            if mistake := self._of_makefile(built):
+                raise CourseError(f"given/{mistake}; correct the file")
+        if whose == REFERENCE:
+            raise self._reference_failed(built)
+        if self._has_reference:
+            self._require_reference(built, architecture, simulated)
+        return built
+
+    def _require_reference(self, built: Built, architecture: str, simulated: bool) -> None:
+        """Build the reference in the same place; see `of`.
+
+        A compiler that complains of a line of the submission works. After anything else the reference is
+        built anew: an earlier one tells of another day. No reference tells of a toolkit's header that it
+        does not include.
+        """
+        key = REFERENCE, architecture, simulated
+        submitted = self._children.servers.folder(SUBMISSION)
+        if any(error.line and (submitted / error.file).is_file() for error in built.errors):
+            self.of(REFERENCE, architecture=architecture, simulated=simulated)
+        else:
+            self._made[key] = self._of(*key, anew=True)
+        if why := lacking_header(built.errors):
+            raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+
+    def _reference_failed(self, built: Built) -> GraderError:
+        """Return the error of a reference that cannot be built: the machine's, or the course's with a place.
+
+        A shell ends with 127 for a program that it does not find, and with 126 for one that it cannot start.
+        """
+        if _NOT_STARTED.search(built.note):
+            return NotObservedError(
+                f"the reference cannot be built here either: {built.note}; install what its build starts"
+            )
+        folders = (("given", self._children.servers.course_files), (REFERENCE, self._reference))
+        for error in built.errors:
+            for name, folder in folders:
+                if error.line and folder is not None and (folder / error.file).is_file():
+                    line = f"{name}/{error}; the reference cannot be built, and so nobody's build is judged"
+                    return CourseError(f"{line}; correct the file")
+        return CourseError(f"reference: cannot be built: {built.note}; correct it, or given/")
+
+    @property
+    def _reference(self) -> Path:
+        return self._children.servers.folder(REFERENCE)
+
+    @cached_property
+    def _has_reference(self) -> bool:
+        return any(path.is_file() for path in self._reference.rglob("*"))
+
+    def _built(self, whose: str, architecture: str, simulated: bool, anew: bool) -> Built:
+        """Build as it is or, where that could help, with the header of old names."""
         chain = self._toolchain(simulated)
         command = [
             word.replace("{arch}", architecture)
@@ -81,20 +144,16 @@ class Builds:
         ]
 
         def make(*, compatibility: bool) -> Built:
-            return self._from_store(whose, command, chain, simulated, compatibility)
+            return self._from_store(whose, command, chain, simulated, compatibility, anew)
 
         built = make(compatibility=False)
         if built.outcome is Outcome.NOT_BUILT and renames(built.errors):
             again = make(compatibility=True)
             if again.folder:
-                built = replace(again, diagnostics=built.diagnostics)
-            elif lacking(again.errors, architecture):
-                built = again
-        if built.outcome is Outcome.NOT_BUILT and (why := lacking(built.errors, architecture)):
-            raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
-        if built.outcome is Outcome.NOT_BUILT and (mistake := self._of_makefile(built)):
-            raise CourseError(f"given/{mistake}; correct the file")
-        return replace(built, architecture=architecture, simulated=simulated)
+                return replace(again, diagnostics=built.diagnostics)
+            if lacking(again.errors, architecture):
+                return again
+        return built
 
     def _of_makefile(self, built: Built) -> str:
         """Return make's complaint about a file of `given/` that it cannot read: nothing was compiled then."""
@@ -106,7 +165,13 @@ class Builds:
         return str(error).removesuffix("Stop.").rstrip(" .") if unreadable else ""
 
     def _from_store(
-        self, whose: str, command: list[str], chain: Toolchain, simulated: bool, compatibility: bool
+        self,
+        whose: str,
+        command: list[str],
+        chain: Toolchain,
+        simulated: bool,
+        compatibility: bool,
+        anew: bool,
     ) -> Built:
         servers = self._children.servers
         digest = digest_of(
@@ -117,7 +182,7 @@ class Builds:
             "products are executable",  # those of a cache before were not
         )
         store = Store(self._folder())
-        entry = store.find(digest)
+        entry = None if anew else store.find(digest)
         if entry is None:
             call = self._run(whose, command, chain, compatibility)
             answer, products = take_answer(call)
@@ -168,6 +233,7 @@ class Builds:
         if not simulated:
             return toolchain(programs)
         host = toolchain(tuple(dict.fromkeys((*(name for name in programs if name != "nvcc"), "g++"))))
-        folder = Store(self._folder()).stand_in(self._children.servers.python)
-        chain = host.behind(str(folder), STAND_IN)
-        return replace(chain, versions={**host.versions, "nvcc": f"a stand-in for the CPU, {folder.name}"})
+        entry = Store(self._folder()).stand_in(self._children.servers.python)
+        chain = host.behind(str(entry.folder), STAND_IN)
+        named = f"a stand-in for the CPU, {entry.facts['name']}"
+        return replace(chain, versions={**host.versions, "nvcc": named})

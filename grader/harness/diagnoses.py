@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.contracts.build import Diagnostic
@@ -58,7 +58,7 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     ),
     (
         "missing_file",
-        r"([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"",
+        r"^([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"",
         "{} is neither handed in nor one of the course's files",
     ),
     (
@@ -75,6 +75,8 @@ _TOOLKIT_HEADERS = re.compile(
     r"(?:thrust|cub|cuda|nvtx3|cooperative_groups|crt)/.+"
 )
 _MACHINES: tuple[tuple[str, str], ...] = (
+    (r"cannot execute '([^']+)'", "the program {} is not installed"),
+    (r".*Failed to preprocess host compiler properties", "its nvcc finds no C++ compiler that works"),
     (r"cannot find -l:?([\w.+-]+)", "the library {} is not installed"),
     (r"([\w./+-]+): (?:command )?not found", "the program {} is not installed"),
     (r".*unsupported (?:GNU|clang) version", "its C++ compiler is too new for its nvcc"),
@@ -96,7 +98,7 @@ def renames(errors: Iterable[Diagnostic]) -> bool:
     return any(name in error.message for error in errors for name in RENAMED)
 
 
-def lacking(errors: Iterable[Diagnostic], architecture: str) -> str:
+def lacking(errors: Sequence[Diagnostic], architecture: str) -> str:
     """Return what this machine lacks, if that explains the errors; empty if the submission is at fault.
 
     `architecture` is the one that we asked for.
@@ -110,6 +112,12 @@ def lacking(errors: Iterable[Diagnostic], architecture: str) -> str:
             continue
         if diagnosis.name == "unknown_architecture" and architecture and f"'{architecture}'" in error.message:
             return f"its nvcc does not compile for {architecture}, the GPU's architecture"
+    return lacking_header(errors)
+
+
+def lacking_header(errors: Iterable[Diagnostic]) -> str:
+    """Return which header of a toolkit this machine lacks, if that explains the errors."""
+    for error in errors:
         missing = re.match(r"([\w./+-]+): No such file", error.message)
         if missing and _TOOLKIT_HEADERS.fullmatch(missing[1]):
             return f"the header {missing[1]} is not installed"

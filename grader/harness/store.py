@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -57,77 +56,91 @@ class Entry:
 
 
 class Store:
-    """A folder that many workers may use at once: an entry appears whole or not at all."""
+    """A folder that many workers may use at once: an entry appears whole, by a rename, and stays as it is.
+
+    Nothing is taken away, for a program may be running in it. The entry of a digest has its name or, where
+    one of that name is there and is not right any more, that name with the first number that is free.
+    """
 
     def __init__(self, folder: Path) -> None:
         """The folder is made when something is kept."""
         self._folder = folder
 
     def find(self, digest: str) -> Entry | None:
-        """Return an entry; None if there is none, or its files have changed."""
-        entry = self._folder / digest
-        try:
-            document = json.loads((entry / _FACTS).read_bytes())
-            files = entry / _FILES
-            now = {path: _of_bytes((files / path).read_bytes()) for path in document["files"]}
-            if now == document["files"]:
-                return Entry(facts=document["facts"], folder=files)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            pass
-        return None
+        """Return an entry; None if there is none whose files are what they were."""
+        places = takewhile(Path.exists, self._places(digest))
+        return next(filter(None, map(_read, places)), None)
 
     def keep(self, digest: str, facts: Mapping[str, Any], files: Mapping[str, bytes]) -> Entry:
-        """Store files with facts on them.
+        """Store files with facts on them, or return what another has stored meanwhile.
 
         Raises:
             OSError: the folder cannot be written.
         """
-        with tempfile.TemporaryDirectory(prefix="new-", dir=self._made()) as temporary:
-            entry = Path(temporary, "entry")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="new-", dir=self._folder) as temporary:
+            new = Path(temporary, "entry")
             for path, content in files.items():
-                file = entry / _FILES / path
+                file = new / _FILES / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
-                file.chmod(0o755)  # a product may be a program, which others start
             digests = {path: _of_bytes(content) for path, content in files.items()}
-            (entry / _FACTS).write_text(json.dumps({"facts": facts, "files": digests}))
-            self._install(entry, digest)
-        return Entry(facts=facts, folder=self._folder / digest / _FILES)
+            (new / _FILES).mkdir(parents=True, exist_ok=True)
+            (new / _FACTS).write_text(json.dumps({"facts": facts, "files": digests}))
+            for entry in (new, *new.rglob("*")):
+                entry.chmod(0o644 if entry.name == _FACTS else 0o755)  # a product may be a program
+            return next(filter(None, (_publish(new, place) for place in self._places(digest))))
 
-    def stand_in(self, python: str) -> Path:
-        """A folder with a compiler for the CPU in nvcc's place, made once.
+    def stand_in(self, python: str) -> Entry:
+        """Return the entry of a compiler for the CPU in nvcc's place, made once; its fact `name` tells which.
 
         `python` is the path of an interpreter inside.
 
         Raises:
             NotObservedError: this machine cannot compile it.
         """
-        folder = self._folder / f"cuda_on_cpu-{_stand_in_digest(python)[:20]}"
-        if folder.is_dir():
-            return folder
-        with tempfile.TemporaryDirectory(prefix="new-", dir=self._made()) as temporary:
-            entry = Path(temporary, "entry")
+        name = f"cuda_on_cpu-{_stand_in_digest(python)[:20]}"
+        if entry := self.find(name):
+            return entry
+        with tempfile.TemporaryDirectory(prefix="grader-cuda-on-cpu-") as temporary:
+            made = Path(temporary, "made")
             try:
-                cuda_on_cpu.install(str(entry), python)
+                cuda_on_cpu.install(str(made), python)
             except (FileNotFoundError, subprocess.CalledProcessError) as error:
                 raise NotObservedError(f"kernels cannot be compiled for the CPU: {error}") from None
-            self._install(entry, folder.name)
-        return folder
+            files = (file for file in made.rglob("*") if file.is_file())
+            return self.keep(name, {"name": name}, {str(f.relative_to(made)): f.read_bytes() for f in files})
 
-    def _made(self) -> Path:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return self._folder
+    def _places(self, digest: str) -> Iterator[Path]:
+        yield self._folder / digest
+        yield from (self._folder / f"{digest}.{number}" for number in count(1))
 
-    def _install(self, entry: Path, name: str) -> None:
-        """Put it where it belongs, for all users to read; who was there first with the same was as good."""
-        for path in (entry, *entry.rglob("*")):
-            path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
-        place = self._folder / name
-        with suppress(OSError):
-            entry.rename(place)
-            return
-        shutil.rmtree(place)  # it was there, and was not found to be right
-        entry.rename(place)
+
+def _read(place: Path) -> Entry | None:
+    """Return the entry that lies in a folder; None if it has changed, or lacks a file."""
+    try:
+        document = json.loads((place / _FACTS).read_bytes())
+        files = place / _FILES
+        now = {path: _of_bytes((files / path).read_bytes()) for path in document["files"]}
+        if now == document["files"]:
+            return Entry(facts=document["facts"], folder=files)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return None
+
+
+def _publish(new: Path, place: Path) -> Entry | None:
+    """Give a new entry its name; return what lies there then, or None if that is not right.
+
+    Raises:
+        OSError: it cannot be renamed, and nothing else lies there.
+    """
+    try:
+        new.rename(place)
+    except OSError:
+        if not place.exists():
+            raise
+    return _read(place)
 
 
 @cache

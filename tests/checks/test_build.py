@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
+from threading import Barrier
 
 import pytest
 
@@ -17,6 +20,7 @@ from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.harness.servers import Servers
+from grader.harness.store import Store
 from grader.harness.toolchain import toolchain
 from grader.model.assignment import Build, Limits
 from grader.model.job import Job
@@ -40,6 +44,16 @@ COURSE = {"given/Makefile": MAKEFILE, "given/driver.py": DRIVER}
 RIGHT = "int answer(void) { return 42; }\n"
 REFERENCE_FILES = {"reference/src/work.c": "int answer(void) { return 41; }\n"}
 
+THEIRS = "src/theirs.h"
+"""Only a submission has it: what the Makefile of `for_theirs` does to it, it does not do to the reference."""
+
+
+def for_theirs(recipe):
+    """Return files of a course that builds the reference, and a submission with THEIRS by a recipe."""
+    built = "mkdir -p lib; touch lib/lib.so"
+    return {"given/Makefile": f"all:\n\t@if [ -e {THEIRS} ]; then {recipe}; else {built}; fi\n"}
+
+
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on the path")
 
 
@@ -55,6 +69,8 @@ def contexts(tmp_path):
         for path, text in files.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
+            if text is None:
+                continue
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
     def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
@@ -132,6 +148,27 @@ def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts)
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/driver.py": driver})
     with context.subject("driver") as subject:
         assert call(subject).value in {"Read-only file system", "Permission denied"}
+
+
+def test_two_workers_that_build_the_same_at_once_end_with_the_products_of_the_first(contexts, monkeypatch):
+    """Each build makes other bytes, as those with a date in them; both have built before one publishes."""
+    course = {"given/Makefile": "lib/lib.so:\n\tmkdir -p lib\n\tcat /proc/sys/kernel/random/uuid > $@\n"}
+    workers = [contexts({"src/work.c": RIGHT}, course) for _ in range(2)]
+    both_built, keep, published = Barrier(2), Store.keep, []
+
+    def after_both(*arguments):
+        both_built.wait(60.0)
+        entry = keep(*arguments)
+        published.append((entry.folder / "lib/lib.so").read_text())
+        return entry
+
+    monkeypatch.setattr(Store, "keep", after_both)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda worker: worker.build(), workers)
+    assert first.folder == second.folder
+    assert published == [Path(first.folder, "lib/lib.so").read_text()] * 2
+    monkeypatch.undo()
+    assert contexts({"src/work.c": RIGHT}, course).build().folder == first.folder
 
 
 def test_a_program_that_is_run_finds_it_too(contexts):
@@ -218,31 +255,30 @@ def test_a_handed_in_library_or_object_is_not_taken_for_a_built_one(contexts):
     ],
 )
 def test_a_product_that_cannot_be_taken_is_not_built(contexts, recipe, lacking):
-    course = {"given/Makefile": f"all:\n\t{recipe}\n"}
-    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, product_mb=1)))
+    observation = observe(contexts({THEIRS: ""}, for_theirs(recipe), replace(PLAN, product_mb=1)))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note == f"make ended well, but {lacking}"
 
 
 def test_building_that_does_not_end_is_ended_and_what_it_said_is_kept(contexts):
-    course = {"given/Makefile": "all:\n\t@echo begun\n\t@sleep 1000\n"}
-    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, wall_s=1.0)))
+    course = for_theirs("echo begun; sleep 1000")
+    observation = observe(contexts({THEIRS: ""}, course, replace(PLAN, wall_s=1.0)))
     assert observation.outcome is Outcome.TIMED_OUT
     assert observation.note == "make did not end within 1 s"
     assert observation.output.startswith("begun\n")
 
 
 def test_building_that_takes_too_much_memory_is_ended(contexts):
-    course = {"given/Makefile": "all:\n\t@head -c 300M /dev/zero > /tmp/big; sleep 10\n"}
-    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, memory_mb=128)))
+    course = for_theirs("head -c 300M /dev/zero > /tmp/big; sleep 10")
+    observation = observe(contexts({THEIRS: ""}, course, replace(PLAN, memory_mb=128)))
     assert observation.outcome is Outcome.OUT_OF_MEMORY
     assert "128 MiB are allowed" in observation.note
     assert observation.note.startswith("building it used")
 
 
 def test_of_very_much_output_head_and_tail_are_kept(contexts):
-    course = {"given/Makefile": "all:\n\t@echo begun; yes noise | head -c 5M; echo; echo ended; false\n"}
-    observation = observe(contexts({"src/work.c": RIGHT}, course))
+    course = for_theirs("echo begun; yes noise | head -c 5M; echo; echo ended; false")
+    observation = observe(contexts({THEIRS: ""}, course))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.output.startswith("begun\nnoise\n")
     assert "ended\nmake: *** [Makefile:2: all] Error 1" in observation.output
@@ -250,8 +286,8 @@ def test_of_very_much_output_head_and_tail_are_kept(contexts):
 
 
 def test_one_endless_line_is_cut(contexts):
-    course = {"given/Makefile": "all:\n\t@head -c 5M /dev/zero | tr '\\0' x; false\n"}
-    assert observe(contexts({"src/work.c": RIGHT}, course)).outcome is Outcome.NOT_BUILT
+    course = for_theirs("head -c 5M /dev/zero | tr '\\0' x; false")
+    assert observe(contexts({THEIRS: ""}, course)).outcome is Outcome.NOT_BUILT
 
 
 def test_what_was_built_for_the_same_files_is_taken_from_the_cache(contexts, tmp_path):
@@ -314,6 +350,81 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
         observe(contexts({"src/work.c": source}, {"given/Makefile": makefile}))
 
 
+@pytest.mark.parametrize(
+    ("broken", "error", "line"),
+    [
+        (
+            {"given/Makefile": "all:\n\tno-such-program\n"},
+            NotObservedError,
+            "no-such-program is not installed",
+        ),
+        (
+            {"given/Makefile": "all:\n\tg++ -B/none -c -x nothing src/work.c\n"},
+            CourseError,
+            "reference: cannot be built: .*; correct it, or given/",
+        ),
+        (
+            {"given/Makefile": "all:\n\t@echo cc1plus cannot be loaded; exit 127\n"},
+            NotObservedError,
+            "the reference cannot be built here either: .*127",
+        ),
+        ({"given/Makefile": "all:\n\ttrue\n"}, CourseError, "reference: cannot be built: .*was not made"),
+        ({"given/Makefile": "all:\n\tsleep 99\n"}, CourseError, "did not end within 1 s"),
+        (
+            {"given/Makefile": MAKEFILE, "reference/src/work.c": "int answer(void) { return y; }\n"},
+            CourseError,
+            r"^reference/src/work.c:1:27: 'y' undeclared",
+        ),
+        (
+            {"given/Makefile": MAKEFILE.replace(": src", ": w.h src"), "given/w.h": "#error wrong\n"}
+            | {"reference/src/work.c": '#include "../w.h"\n'},
+            CourseError,
+            r"^given/w.h:1:2: #error wrong; the reference cannot be built",
+        ),
+    ],
+)
+@pytest.mark.parametrize("source", [RIGHT, "int answer(void) { return x; }\n"])
+def test_where_the_reference_cannot_be_built_either_no_student_is_blamed(
+    contexts, broken, error, line, source
+):
+    """Whatever the student's own source is: nobody can tell, and a right one might be held as well."""
+    context = contexts({"src/work.c": source}, broken, replace(PLAN, wall_s=1.0))
+    if source == RIGHT and "reference/src/work.c" in broken:
+        assert observe(context).outcome is Outcome.OBSERVED  # it is not asked about what can be built
+        return
+    with pytest.raises(error, match=line):
+        observe(context)
+
+
+def test_a_program_that_only_a_submissions_own_makefile_starts_is_the_students_affair(contexts):
+    own = {"Makefile": "all:\n\tno-such-program\n", "src/work.c": RIGHT}
+    course = {"given/driver.py": DRIVER, "reference/Makefile": MAKEFILE}
+    observation = observe(contexts(own, course))
+    assert observation.outcome is Outcome.NOT_BUILT
+    assert observation.note.startswith("no-such-program: not found")
+
+
+def test_a_compiler_that_went_after_the_reference_was_built_is_noticed(contexts, monkeypatch):
+    """An entry of the cache tells of another day: here of one on which the Makefile's program was there."""
+    with contexts({"src/work.c": RIGHT}).reference("driver"):
+        pass
+    run = Builds._run
+
+    def without_its_compiler(builds, whose, command, *arguments):
+        return run(builds, whose, ["no-such-program"], *arguments)
+
+    monkeypatch.setattr(Builds, "_run", without_its_compiler)
+    with pytest.raises(NotObservedError, match="the program no-such-program is not installed"):
+        observe(contexts({"src/work.c": RIGHT}))
+
+
+def test_a_course_without_a_reference_holds_what_the_machine_lacks_and_blames_for_the_rest(contexts):
+    course = {**COURSE, "reference/src/work.c": None}
+    assert observe(contexts({"src/work.c": "int"}, course)).outcome is Outcome.NOT_BUILT
+    with pytest.raises(NotObservedError, match="no-such-program is not installed"):
+        observe(contexts({"src/work.c": RIGHT}, {**course, "given/Makefile": "all:\n\tno-such-program\n"}))
+
+
 def test_a_header_that_the_student_thought_of_is(contexts):
     observation = observe(contexts({"src/work.c": '#include "helper.h"\n'}))
     assert observation.outcome is Outcome.NOT_BUILT
@@ -360,7 +471,7 @@ def test_an_assignment_that_says_not_how_it_is_built_is_the_courses_fault(contex
 def test_a_reference_that_cannot_be_built_is_the_courses_fault(contexts):
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "reference/src/work.c": "int"})
     with (
-        pytest.raises(CourseError, match=r"reference: cannot be built: src/work.c:1"),
+        pytest.raises(CourseError, match=r"^reference/src/work.c:1:\d.*; the reference cannot be built"),
         context.reference("driver"),
     ):
         pass
@@ -404,7 +515,11 @@ __global__ void spill(double *p, int n) {
 extern "C" int answer(float *p) { turn<64><<<1, 64>>>(p); spill<<<1, 1>>>(0, 3); return 0; }
 """
 OLD = 'extern "C" int answer() {\n  return cudaThreadSynchronize();\n}\n'
-GIVEN = {"given/driver.py": DRIVER}
+GIVEN = {
+    "given/driver.py": DRIVER,
+    "reference/work.cu": 'extern "C" int answer() { return 41; }\n',
+    "reference/other.cu": "",
+}
 
 
 @pytest.mark.slow
@@ -505,7 +620,14 @@ def test_an_unknown_architecture_is_the_machines_if_we_asked_for_it_and_else_has
     with pytest.raises(NotObservedError, match="its nvcc does not compile for sm_30, the GPU's architecture"):
         observe(contexts({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_30"))
     old = replace(CUDA, command=("nvcc", "-arch=sm_30", *CUDA.command[2:]))
-    observation = observe(contexts({"work.cu": KERNEL}, GIVEN, old, architecture="sm_90"))
+    with pytest.raises(CourseError, match="Unsupported gpu architecture 'sm_30'"):
+        observe(contexts({"work.cu": KERNEL}, GIVEN, old, architecture="sm_90"))
+    makefile = "all:\n\tnvcc -arch={} -shared -Xcompiler -fPIC -o lib.so work.cu\n"
+    mine = {"work.cu": KERNEL, "Makefile": makefile.format("sm_30")}
+    course = {**GIVEN, "reference/Makefile": makefile.format("sm_90")}
+    make = replace(CUDA, command=("make",))
+    observation = observe(contexts(mine, course, make, architecture="sm_90"))
+    assert observation.outcome is Outcome.NOT_BUILT
     assert observation.facts["diagnoses"] == ["unknown_architecture"]
     assert "leave the architecture to the course" in observation.note
 
@@ -531,7 +653,7 @@ def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so
         }
     """
     driver = DRIVER.replace("/lib/lib.so", "/lib.so")
-    context = contexts({"work.cu": kernel}, {"given/driver.py": driver}, CUDA)
+    context = contexts({"work.cu": kernel}, {**GIVEN, "given/driver.py": driver}, CUDA)
     with pytest.raises(NotObservedError, match="nvcc is not on this machine"):
         observe(context)
     observation = observe(context, BuildKind.Options(on_cpu=True))

@@ -47,6 +47,14 @@ def test_only_an_architecture_that_we_asked_for_is_the_machines_doing():
         ("thrust/sort.h: No such file or directory", "the header thrust/sort.h is not installed"),
         ("nvcc: not found", "the program nvcc is not installed"),
         (
+            "cannot execute 'cc1plus': execvp: No such file or directory",
+            "the program cc1plus is not installed",
+        ),
+        (
+            "Failed to preprocess host compiler properties.",
+            "its nvcc finds no C++ compiler that works",
+        ),
+        (
             "-- unsupported GNU version! gcc versions later than 15",
             "its C++ compiler is too new for its nvcc",
         ),
