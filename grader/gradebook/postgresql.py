@@ -135,8 +135,7 @@ class PostgresqlDatabase(Database):
             yield
 
     def _migrate(self, migrations: Sequence[Migration], *, create: bool) -> None:
-        with self.reading() as connection:
-            encoding = connection.scalar(text("SHOW server_encoding"))
+        encoding = self.read(lambda connection: connection.scalar(text("SHOW server_encoding")))
         if encoding != "UTF8":
             raise UsageError(
                 f"{self.name}: keeps text as {encoding}, which cannot hold every name; "
@@ -146,8 +145,8 @@ class PostgresqlDatabase(Database):
 
     def _compare_clocks(self) -> None:
         """Refuse a machine with a wrong clock: the times of runs decide which grade counts."""
-        with self.reading() as connection:
-            ahead_s = time.time() - float(connection.scalar(text("SELECT extract(epoch FROM now())")) or 0)
+        seconds = self.read(lambda connection: connection.scalar(text("SELECT extract(epoch FROM now())")))
+        ahead_s = time.time() - float(seconds or 0)
         if abs(ahead_s) > _CLOCK_S:
             side = "ahead of" if ahead_s > 0 else "behind"
             raise NotObservedError(
