@@ -208,9 +208,13 @@ class Database(ABC):
             raise missing(self.name)
         with self.writing() as connection:
             number = version(connection, self.name, migrations)  # another process may have been first
-            if 0 < number < len(migrations):
-                self.copy_before_migration = self._keep(connection, len(migrations))
-            migrate(connection, number, migrations)
+            self._apply(connection, number, migrations)
+
+    def _apply(self, connection: Connection, number: int, migrations: Sequence[Migration]) -> None:
+        """Apply the migrations after `number`, with a copy of the tables as they were."""
+        if 0 < number < len(migrations):
+            self.copy_before_migration = self._keep(connection, len(migrations))
+        migrate(connection, number, migrations)
 
 
 def sqlstate(error: DBAPIError) -> str:
