@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import echo, echo_json, tell_line
 from grader.errors import ExitCode, worst
+from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
@@ -19,6 +20,8 @@ from grader.reports.words import LineState, out_of
 from grader.text import one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.cli.submissions import RunInput
     from grader.config.course import Course
     from grader.grading.score import Graded
@@ -38,6 +41,7 @@ class RunSummary:
         self,
         course: Course,
         run: RunInput,
+        out: Path,
         *,
         items: Sequence[str] = (),
         as_json: bool,
@@ -45,6 +49,7 @@ class RunSummary:
     ) -> None:
         """`items` are patterns of the items that a card lists; none stands for all."""
         self._course = course
+        self._out = out
         self._items = items
         self._as_json, self._require_final = as_json, require_final
         self._many = run.several or len(run.uploads) > FEW
@@ -61,6 +66,8 @@ class RunSummary:
         """Students whose times of submission have not come yet."""
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
+        self._graded_by: dict[tuple[str, str], Counter[str]] = {}
+        """By assignment and rubric, how many were graded by which other rubric before."""
         for problem in run.problems:
             echo(f"grader: {problem}", err=True)
             self._codes.append(ExitCode.NOT_ACCEPTED)
@@ -80,6 +87,8 @@ class RunSummary:
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
             echo_json(cards[0] if self._total == 1 and cards else cards)
+        for (assignment, rubric), graded_by in self._graded_by.items():
+            tell_line(remark_on_rubrics(assignment, rubric, graded_by, self._out))
         for rubric, students in self._untimed.items():
             names = ", ".join(one_line(student) for student in sorted(students))
             echo(
@@ -112,6 +121,9 @@ class RunSummary:
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1
         self._students.update(result.submission.students)
+        if result.graded_by not in {"", result.rubric.name}:
+            key = result.submission.assignment, result.rubric.name
+            self._graded_by.setdefault(key, Counter())[result.graded_by] += 1
         if (sent := result.submission.submitted_at) and sent > datetime.now(UTC) + CLOCKS_DIFFER:
             self._in_future.add(result.submission.student)
         if untimed := {total.student for total in result.scorecard.totals if total.untimed}:

@@ -13,7 +13,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
-from grader.cli.echo import echo
+from grader.cli.echo import echo, tell_line
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.extras import install_command
@@ -28,7 +28,7 @@ _ROLES = ("assistant", "teacher")
 
 @click.command("review")
 @click.argument("assignments", nargs=-1)
-@click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
+@click.option("--rubric", help="A rubric's name or file; otherwise the one that the class was graded by.")
 @click.option("--results", type=PATH, help="Results folder: for the files of submissions, and for replays.")
 @click.option(
     "--person",
@@ -65,10 +65,17 @@ def command(  # noqa: PLR0913, PLR0917 - the options
         return
     course, plugins = open_course(context)
     with opened(gradebook) as book:
+        from grader.gradebook.rescore import graded_by
+        from grader.grading.rubric_of_class import rubric_again
         from grader.review.desk import Desk
 
         names = _assignments(book, gradebook, assignments)
-        desks = {name: Desk(name, course, plugins, rubric) for name in names}
+        desks = {}
+        for name in names:
+            path, remark = rubric_again(course, name, rubric, graded_by(book, name), gradebook)
+            desks[name] = Desk(name, course, plugins, path)
+            if remark:
+                tell_line(remark)
         from grader.review.site import ReviewSite
 
         run(ReviewSite(book, desks, results=results), persons, host=host, port=port)
@@ -119,10 +126,10 @@ def _demo(persons: Sequence[Reviewer], *, host: str, port: int) -> None:
             from grader.review.desk import Desk
             from grader.review.site import ReviewSite
 
-            desk = Desk(ASSIGNMENT, course, Plugins(course.folder))
+            rubric = course.rubric_for(ASSIGNMENT)
+            desk = Desk(ASSIGNMENT, course, Plugins(course.folder), rubric)
             fill(book, desk, folder / "results")
             site = ReviewSite(book, {ASSIGNMENT: desk}, results=folder / "results")
-            rubric = course.rubric_for(ASSIGNMENT, None)
             echo(f"The rubric of the demo is {rubric}; change points there to see what happens.", err=True)
             run(site, persons, host=host, port=port, ending="Ctrl-C ends it, and the demo is gone.")
 
