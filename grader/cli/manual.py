@@ -13,12 +13,14 @@ import click
 from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened, tell_of_mixtures
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
-from grader.cli.files import PATH
+from grader.cli.files import PATH, RESULTS_FOLDER
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
 from grader.model.magnitude import counted
 
-RESULTS = click.option("--results", default="results", type=PATH, show_default=True, help="Results folder.")
+RESULTS = click.option(
+    "--results", default="results", type=RESULTS_FOLDER, show_default=True, help="Results folder."
+)
 RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one that the results are by.")
 
 

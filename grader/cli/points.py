@@ -12,7 +12,6 @@ from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import PointsGiven, read_points
 from grader.config.rubric import load_rubric
-from grader.errors import UsageError
 from grader.grading.rubric_of_class import rubric_again, rubrics_in
 from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
@@ -66,11 +65,9 @@ def graded_submissions(
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
 
     Raises:
-        UsageError: there is no such folder or rubric, or the scores there are by several rubrics.
+        UsageError: there is no such rubric, or the scores there are by several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
     """
-    if not out.is_dir():
-        raise UsageError(f"{out}: there is no such results folder; grade first, or name one by --results")
     grades = []
     for assignment in sorted(out.iterdir()):
         if assignment.name not in plugins.assignment_folders or not assignment.is_dir():

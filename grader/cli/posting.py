@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.files import PATH, PathType
+from grader.cli.files import PATH, RESULTS_FOLDER
 from grader.cli.gradescope import INCLUDE_UNTIMED
 from grader.cli.post_lines import PlanPrinter
 from grader.errors import ExitCode, UsageError
@@ -51,7 +51,7 @@ _OPTIONS = (
 )
 PAGES = click.option(
     "--results",
-    type=PathType(exists=True, file_okay=False),
+    type=RESULTS_FOLDER,
     help="The results of grader run: each student's page is attached to their comment.",
 )
 """Only where a platform takes files."""

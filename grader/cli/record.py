@@ -9,12 +9,12 @@ import click
 from grader.cli.book import GRADEBOOK, Location, opened, tell_of_mixtures
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
-from grader.cli.files import PATH
+from grader.cli.files import RESULTS_FOLDER
 from grader.errors import ExitCode, NotObservedError
 
 
 @click.command("record")
-@click.argument("out", default="results", type=PATH)
+@click.argument("out", default="results", type=RESULTS_FOLDER)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the results are by.")
 @SUMS_AS_JSON
 @GRADEBOOK

@@ -14,7 +14,7 @@ import click
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
 from grader.cli.echo import echo, tell_line
-from grader.cli.files import PATH
+from grader.cli.files import RESULTS_FOLDER
 from grader.errors import UsageError
 from grader.extras import install_command
 
@@ -29,7 +29,9 @@ _ROLES = ("assistant", "teacher")
 @click.command("review")
 @click.argument("assignments", nargs=-1)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the class was graded by.")
-@click.option("--results", type=PATH, help="Results folder: for the files of submissions, and for replays.")
+@click.option(
+    "--results", type=RESULTS_FOLDER, help="Results folder: for the files of submissions, and for replays."
+)
 @click.option(
     "--person",
     "people",

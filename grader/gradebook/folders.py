@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
-from grader.errors import UsageError
 from grader.grading.rubric_of_class import rubric_again, rubrics_in
 from grader.grading.tasks import still_valid, tasks_of
 from grader.model.evidence import Evidence
@@ -32,12 +31,10 @@ def grades_in(
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
 
     Raises:
-        UsageError: there is no such folder or rubric, or the scores there are by several rubrics.
+        UsageError: there is no such rubric, or the scores there are by several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
         NotObservedError: evidence cannot be read.
     """
-    if not out.is_dir():
-        raise UsageError(f"{out}: there is no such results folder; grade first, or name another")
     for name in sorted(plugins.assignment_folders):
         folders = sorted((out / name).glob(f"*/{EVIDENCE}"))
         if not folders:

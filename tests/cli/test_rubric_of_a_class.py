@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
@@ -134,8 +133,10 @@ def test_a_replay_judges_by_the_rubric_of_the_score_also_if_its_file_has_changed
     assert json.loads(done.stdout)["now"]["possible"] == 2
 
 
-def test_without_grades_the_rubric_of_the_assignment_judges(graded):
-    shutil.rmtree(graded.out)
-    graded.out.mkdir()
+def test_without_scores_the_rubric_of_the_assignment_judges(graded):
+    for student in ("ann", "ben"):
+        (graded.results(student) / "score.json").unlink()
+    (graded.cwd / "gradebook.db").unlink()
     done = graded.run("record", str(graded.out))
-    assert (done.returncode, done.stderr) == (0, "gradebook.db: 0 grades recorded, 0 recorded already\n")
+    assert (done.returncode, done.stderr) == (0, "gradebook.db: 2 grades recorded, 0 recorded already\n")
+    assert rubrics(graded) == ["tiny"]
