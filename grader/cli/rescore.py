@@ -13,6 +13,7 @@ import click
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course, remark_extensions
 from grader.cli.echo import tell_line
+from grader.cli.lookup import require_assignment
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def command(
         from grader.gradebook.rescore import Judge, graded_by, rescore
         from grader.grading.rubric_of_class import rubric_again
 
+        require_assignment(book, gradebook, assignment)
         path, remark = rubric_again(course, assignment, rubric, graded_by(book, assignment), gradebook)
         loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
         if loaded.assignment != assignment:

@@ -15,6 +15,7 @@ from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
 from grader.cli.echo import echo, tell_line
 from grader.cli.files import RESULTS_FOLDER
+from grader.cli.lookup import require_assignment
 from grader.errors import UsageError
 from grader.extras import install_command
 
@@ -167,13 +168,11 @@ def parse_people(texts: Sequence[str]) -> list[Reviewer]:
 
 
 def _assignments(book: Gradebook, location: Location, named: Sequence[str]) -> Sequence[str]:
-    from grader.config.problem import suggestion
     from grader.gradebook.report import assignments_in
 
     assignments = assignments_in(book)
     if not assignments:
         raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
     for name in named:
-        if name not in assignments:
-            raise UsageError(f"{location}: has no grade in {name!r}; {suggestion(name, assignments)}")
+        require_assignment(book, location, name)
     return named or assignments
