@@ -39,6 +39,10 @@ class Graded:
     reports: tuple[Path, ...]
     trouble: str = ""
     """Why observing was cut short, if it was."""
+    ran: bool = True
+    """Whether this command had anything to run for it."""
+    collected: bool = False
+    """Whether all that was to run had been run before this command began, elsewhere."""
     graded_by: str = ""
     """The name of the rubric that the earlier score in this folder was by; empty without one."""
 
