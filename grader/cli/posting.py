@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.files import PATH, PathType
+from grader.cli.files import PATH, RESULTS_FOLDER
 from grader.cli.gradescope import INCLUDE_UNTIMED
+from grader.cli.lookup import require_assignment
 from grader.cli.post_lines import PlanPrinter
 from grader.errors import ExitCode, UsageError
 
@@ -51,7 +52,7 @@ _OPTIONS = (
 )
 PAGES = click.option(
     "--results",
-    type=PathType(exists=True, file_okay=False),
+    type=RESULTS_FOLDER,
     help="The results of grader run: each student's page is attached to their comment.",
 )
 """Only where a platform takes files."""
@@ -113,14 +114,11 @@ def carry_out(course: Course, assignment: str, platform: Platform, options: Post
     with opened(options.gradebook) as book:
         from grader.cli.desired import criteria_of, desired_grades
 
+        require_assignment(book, options.gradebook, assignment)
         with book.database.alone() if options.apply else nullcontext():
             target = platform.target()
             criteria = criteria_of(platform.criteria, target, where)
             desired = desired_grades(book, assignment, options.results, criteria, where)
-            if not desired:
-                raise UsageError(
-                    f"{options.gradebook}: has no grade in {assignment!r}; fill it by grader record"
-                )
             posting = Posting(book, platform, target, desired)
             printer = PlanPrinter(target, as_json=options.as_json)
             return int(_post(posting, printer, course.roster, options))

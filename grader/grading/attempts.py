@@ -70,7 +70,24 @@ class Attempts:
                     yield number, result
                 else:
                     contests[number].append(Candidate(request=attempts[number], graded=result))
-        yield from self._grade({number: self._best(candidates) for number, candidates in contests.items()})
+        bests = {number: self._best(candidates) for number, candidates in contests.items()}
+        requests_of_bests = {
+            number: replace(best.request, fresh=False, one_of_several=False) for number, best in bests.items()
+        }
+        for number, result in self._grade(requests_of_bests):
+            if isinstance(result, Exception):
+                yield number, result
+                continue
+            first = bests[number].graded  # before it was graded once more
+            yield (
+                number,
+                replace(
+                    result,
+                    ran=first.ran,
+                    collected=first.collected,
+                    graded_by=contests[number][0].graded.graded_by,
+                ),
+            )
 
     def _grade(self, requests: Mapping[int, Request]) -> Results:
         """Grade requests by their numbers, in as few waves as no student is in twice."""
@@ -80,13 +97,13 @@ class Attempts:
                 for place, result in results:
                     yield numbers[wave[place]], result
 
-    def _best(self, candidates: Sequence[Candidate]) -> Request:
-        """The best, of equal ones the newest, to be graded from what is known of it."""
+    def _best(self, candidates: Sequence[Candidate]) -> Candidate:
+        """Return the best, of equal ones the newest."""
         best = max(candidates, key=lambda candidate: candidate.points)
         others = [candidate.request.archive.name for candidate in candidates if candidate is not best]
         if others:
             self._tell(f"{best.request.archive.name}: is the best attempt, before {', '.join(others)}")
-        return replace(best.request, fresh=False, one_of_several=False)
+        return best
 
 
 def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:

@@ -23,6 +23,7 @@ from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
+from grader.grading.rubric_of_class import rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
@@ -190,6 +191,8 @@ class OpenSubmission:
     least_isolation: str
     titles: Mapping[str, str]
     """By item."""
+    graded_by: str
+    """The name of the rubric that the score in the results folder is by; empty without one."""
     tried: set[str] = field(default_factory=set)
     """Items that were observed by this command: simulated or undecided ones are not tried again."""
 
@@ -262,5 +265,6 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 tasks=files.tasks(rubric, submission),
                 stored=stored,
                 least_isolation=least_isolation,
+                graded_by=rubric_in(results.folder),
                 titles={item.id: item.title for item in rubric.items},
             )

@@ -3,6 +3,7 @@
 Top level:
     schema: number of this format; a field changed its meaning only if this did.
     assignment: its name.
+    rubric: the name of the rubric that the points are by.
     students: the names of everyone whose grade this is.
     standing: `final`, `provisional` or `held`.
     whole: whether every item is here; a student's file is without hidden ones, and so are its sums.
@@ -92,6 +93,7 @@ def document(view: AudienceView) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "assignment": card.assignment,
+        "rubric": card.rubric,
         "students": [total.student for total in card.totals],
         "standing": card.standing.value,
         "whole": view.whole,
