@@ -23,7 +23,8 @@ Of `points`:
     bonus, penalty: what came on top, and what was taken away (0 or less).
     raw: all of it within the bounds of the rubric, before the late rule.
     adjusted: by student, the raw points after the late rule.
-    final: by student, the same once nothing is open or held any more, and null until then.
+    open: by student, the most that pending points can add to `adjusted`.
+    final: by student, `adjusted` once nothing is open or held any more, and null until then.
 
 Each of `late`:
     student: whom it is about.
@@ -128,6 +129,7 @@ def _points(card: Scorecard) -> dict[str, Any]:
         "penalty": points.penalty,
         "raw": points.raw,
         "adjusted": {total.student: total.adjusted for total in card.totals},
+        "open": {total.student: card.still_open(total) for total in card.totals},
         "final": {total.student: total.final for total in card.totals},
     }
 
