@@ -12,7 +12,18 @@ from grader.model.score import Line, Standing
 from grader.text import one_line
 
 BEFORE = ("Student", "Submitted as", "Standing")
-AFTER = ("Raw", "Lost by lateness", "Total", "Open", "Final", "Submitted at", "Scored at", "Rubric")
+AFTER = (
+    "Raw",
+    "Lost by lateness",
+    "Total",
+    "Open",
+    "Final",
+    "Submitted at",
+    "Scored at",
+    "Rubric",
+    "Upload",
+    "Of several uploads",
+)
 """Headings with capitals, which ids of items never have: they cannot be taken for each other."""
 NOTHING = "no submission"
 
@@ -53,6 +64,7 @@ def document(grade: RecordedGrade) -> dict[str, Any]:
         "items": [_item(line) for line in card.lines],
         "submission": {
             "archive": submission.archive,
+            "chosen": submission.chosen,
             "digest": submission.digest,
             "submitted_at": submission.submitted_at and submission.submitted_at.isoformat(),
         },
@@ -84,6 +96,7 @@ def _row(grade: RecordedGrade, items: Sequence[str]) -> Iterator[str | float]:
     yield card.still_open(total)
     yield "" if total.final is None else total.final
     yield from map(_cell, (submitted_at.isoformat() if submitted_at else "", grade.at, card.rubric))
+    yield from map(_cell, (grade.submission.archive, grade.submission.chosen))
 
 
 def _cell(text: str) -> str:

@@ -148,6 +148,7 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
 def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple[str, str]]:
     submission = evidence.submission
     yield "Handed in", submission.archive
+    yield "Of several uploads", submission.chosen
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)

@@ -12,7 +12,8 @@ Top level:
     late: one object per student, in the order of `students`; empty if there is no deadline.
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
-        told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
+        told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none); `chosen`, why it
+        counts where there were several uploads.
     environment: `grader`, the version that wrote this, and `runs`, one object per run of the worker:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
         it worked with), `machine`.
@@ -113,6 +114,7 @@ def document(view: AudienceView) -> dict[str, Any]:
             "marked_late": submission.marked_late,
             "lms_id": submission.lms_id,
             "attempt": submission.attempt,
+            "chosen": submission.chosen,
         },
         "environment": _environment(view.evidence),
         "digests": {"rubric": card.rubric_digest, "submission": card.submission_digest},
