@@ -53,8 +53,9 @@ def _score(score: Details) -> str:
     run = f", run {score['run']}" if score["run"] else ""
     of = f"submission {_short(score['submission_digest'])}, rubric {score['rubric']}"
     rubric = _short(score["rubric_digest"])
+    chosen = f", {score['archive']}, {score['chosen']}" if score["chosen"] else ""
     late = "" if score["counts"] else ", came after a later run and does not count"
-    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run}){late}"
+    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run}){late}{chosen}"
 
 
 def _points(row: Details) -> str:

@@ -16,7 +16,7 @@ from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import LineState, local_time, out_of
+from grader.reports.words import LineState, local_time, out_of, still_open
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -185,11 +185,10 @@ def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
     """Format `✓ doejane_12345   18 / 21`, with open points or a hold, and of when it is if it was not run."""
     card = graded.scorecard
     sign = sign_of(_MARKS[card.standing], stream)
+    amount = still_open(card)
     note = {
         Standing.FINAL: "",
-        Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open"
-        if card.points.pending
-        else "  some items open",
+        Standing.PROVISIONAL: f"  {amount} open" if amount else "  some items open",
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)

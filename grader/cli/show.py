@@ -32,6 +32,8 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
 
         for grade in grades:
             show(grade.card, sys.stdout)
+            if grade.submission.chosen:
+                echo(f"    Counts: {grade.submission.archive}, {grade.submission.chosen}.")
             run = f", run {grade.run} of {grade.began}" if grade.run else ""
             echo(f"    {grade.how} at {grade.at}, by rubric {grade.card.rubric}{run}")
             echo()

@@ -22,6 +22,7 @@ from grader.reports.words import (
     out_of,
     remarks,
     signed,
+    worth_after_late,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Html(Report):
         students = [total.student for total in card.totals]
         raw = card.totals[0].adjusted if len(card.totals) == 1 else points.raw
         full = min(max(raw, 0.0), points.possible)
-        still_open = min(points.pending, points.possible - full)
+        pending = card.still_open(card.totals[0]) if len(card.totals) == 1 else points.pending
+        still_open = min(pending, points.possible - full)
         shares = {"full": full, "open": still_open, "lost": points.possible - full - still_open}
         rows = _in_order(
             [item_row(position, line, items[line.item], view) for position, line in enumerate(card.lines, 1)],
@@ -77,6 +79,7 @@ class Html(Report):
             remarks=remarks(view),
             ledger=tuple(_ledger(card)),
             pending=tuple(_pending(card).items()),
+            open_worth=lambda lines: worth_after_late(fsum(line.possible for line in lines), card),
             worth=lambda lines: fsum(line.possible for line in lines),
             rows=rows,
             banners=banners,
@@ -145,6 +148,7 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
 def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple[str, str]]:
     submission = evidence.submission
     yield "Handed in", submission.archive
+    yield "Of several uploads", submission.chosen
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
