@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,9 +20,10 @@ from grader.harness.driver_calls import calls_of_students
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
+from grader.harness.reference_control import ReferenceControl, Request, of_a_program
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
-from grader.harness.subject import ReferenceEnds, run_program
+from grader.harness.subject import run_program
 from grader.harness.tool import run_tool
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -143,11 +144,11 @@ class ItemContext:
         self, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
         """A child of the submission with `module` imported: fresh, or the group's."""
-        return self._child(SUBMISSION, module, observed=observed, cores=cores)
+        return self._child(SUBMISSION, module, self._group, observed=observed, cores=cores)
 
     def reference(self, module: str, *, cores: int | None = None) -> AbstractContextManager[Subject]:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
-        return self._child(REFERENCE, module, cores=cores)
+        return self._child(REFERENCE, module, self._group, cores=cores)
 
     def let_go(self) -> None:
         """End all children and their servers: whoever comes next gets fresh ones in a new network."""
@@ -155,7 +156,7 @@ class ItemContext:
         self._children.servers.close()
 
     def _child(
-        self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
+        self, whose: str, module: str, group: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
         setup = replace(self._setup(module, whose), cores=cores)
         order = ProcessSpec(
@@ -163,8 +164,8 @@ class ItemContext:
             module=module,
             setup=setup,
             observed=observed,
-            group=self._group,
-            reference_ends=partial(self._reference_ends, module, cores) if whose == SUBMISSION else None,
+            group=group,
+            reference=self._control(module, cores) if whose == SUBMISSION else None,
             advice=partial(self._advice, module) if whose == SUBMISSION else None,
         )
         return self._children.subject(order)
@@ -199,12 +200,31 @@ class ItemContext:
                 )
         return ""
 
-    def _reference_ends(self, module: str, cores: int | None, function: str, case: InputCase | None) -> bool:
-        """Whether the reference imports this file, and returns from this call, within the limits."""
-        with self.reference(module, cores=cores) as reference:
-            if case is None or reference.imported.outcome is not Outcome.OBSERVED:
-                return reference.imported.outcome is not Outcome.TIMED_OUT
-            return reference.call(function, case).outcome is not Outcome.TIMED_OUT
+    def _control(self, module: str, cores: int | None) -> ReferenceControl | None:
+        """Return what makes a submission's calls with the reference; None where that has no such file."""
+        if not self._has_file(f"{module.replace('.', '/')}.py"):
+            return None
+        return ReferenceControl(partial(self._by_reference, module, cores), self._assignment)
+
+    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Call:
+        """Make these calls in a fresh child of the reference; the first that fails, or the last."""
+        with self._child(REFERENCE, module, "", cores=cores) as reference:
+            call = reference.imported
+            for function, case in requests:
+                if call.outcome is not Outcome.OBSERVED:
+                    break
+                call = reference.call(function, case)
+            return call
+
+    @property
+    def _assignment(self) -> Path:
+        return Path(self._job.assignment_folder)
+
+    def _has_file(self, file: str) -> bool:
+        """Tell whether there is a reference, and it or the course has this file."""
+        reference = self._assignment / REFERENCE
+        there = any((folder / file).is_file() for folder in (reference, self._assignment / "given"))
+        return there and any(path.is_file() for path in reference.rglob("*"))
 
     def _setup(self, module: str, whose: str) -> ServerSpec:
         preloads = self._job.preloads.get(module, ())
@@ -226,12 +246,13 @@ class ItemContext:
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the submission as a program, in a copy of its folder that it may write to."""
 
-        def run_of(whose: str, reference_ends: ReferenceEnds | None = None) -> Run:
+        def run_of(whose: str, reference: ReferenceControl | None = None) -> Run:
             setup = self._setup(script.removesuffix(".py"), whose)
             with self._children.program(setup, whose) as child:
-                return run_program(child, script, argv, wall_s, reference_ends)
+                return run_program(child, script, argv, wall_s, reference)
 
-        return run_of(SUBMISSION, lambda *_: run_of(REFERENCE).call.outcome is not Outcome.TIMED_OUT)
+        control = ReferenceControl(lambda _: of_a_program(run_of(REFERENCE).call), self._assignment)
+        return run_of(SUBMISSION, control if self._has_file(script) else None)
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""

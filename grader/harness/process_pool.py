@@ -10,10 +10,11 @@ from functools import partial
 from grader.contracts.call import Burst, Call, InputCase
 from grader.contracts.context import SUBMISSION, Proof, Subject
 from grader.errors import NotObservedError
+from grader.harness.reference_control import ReferenceControl
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess
-from grader.harness.subject import Advice, ChildSubject, DeviceMemory, ReferenceEnds, answers
+from grader.harness.subject import Advice, ChildSubject, DeviceMemory, answers
 from grader.model.assignment import Limits
 from grader.model.trace import Trace
 
@@ -30,8 +31,8 @@ class ProcessSpec:
     """Whether everything that it does on devices is recorded, at the cost of its time."""
     group: str = ""
     """Items of one group share a child; empty for a fresh one."""
-    reference_ends: ReferenceEnds | None = field(default=None, compare=False)
-    """Tries whether the reference ends in time; None if there is nothing to compare with."""
+    reference: ReferenceControl | None = field(default=None, compare=False)
+    """Makes the calls of a program that failed; None if there is nothing to compare with."""
     advice: Advice | None = field(default=None, compare=False)
     """Explains why an import or a call failed."""
 
@@ -155,7 +156,7 @@ class ProcessPool:
             self._limits,
             observed=order.observed,
             devices=memory,
-            reference_ends=order.reference_ends,
+            reference=order.reference,
             advice=order.advice,
         )
         return resources.enter_context(subject)

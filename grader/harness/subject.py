@@ -18,6 +18,7 @@ from grader.harness.arguments import Arguments
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered
+from grader.harness.reference_control import ReferenceControl, Request, Requests, is_a_failure, of_a_program
 from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome, Symptom
@@ -28,9 +29,6 @@ from grader.subject.wire import Encoder, TooLarge
 DeviceMemory = Callable[[], int]
 """How many bytes are taken of the devices that a child sees, by whomever."""
 
-
-ReferenceEnds = Callable[[str, InputCase | None], bool]
-"""Whether the reference's function of this name, or the import of its file, ends within the same limit."""
 
 Advice = Callable[[str, Call], str]
 """Explains why a call of the function of this name failed, or the import of its file if it is empty."""
@@ -47,21 +45,22 @@ class ChildSubject:
         *,
         observed: bool = False,
         devices: DeviceMemory | None = None,
-        reference_ends: ReferenceEnds | None = None,
+        reference: ReferenceControl | None = None,
         advice: Advice | None = None,
     ) -> None:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
-        `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
-        where others kept the cores so busy that the program did not get its time. `advice` adds to an
-        import or a call that failed what explains it.
+        `devices` is how many bytes of its devices are in use, where it has any. The `reference` makes the
+        calls of a program that failed, or did not get its time. `advice` adds to an import or a call that
+        failed what explains it.
         """
         self._child = child
         self._module = module
         self._limits = limits
         self._observed = observed
         self._devices = devices
-        self._reference_ends = reference_ends
+        self._reference = reference
+        self._requests = Requests()
         self._advice = advice
         self._carrying: tuple[int, ...] = ()
         """The launches that get inputs, by the call whose launches were noted last."""
@@ -72,8 +71,11 @@ class ChildSubject:
         request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
-            must_have_had_its_time(exchange, self._reference_ends)
+            must_have_had_its_time(exchange, self._reference)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
+            if self._devices is not None and self.imported.outcome is not Outcome.OBSERVED:
+                self._child.stop("was ended after an import that failed")  # the reference needs its devices
+            self._must_be_its_own(self.imported, ())
             self.imported = self._explained("", self.imported)
         except BaseException:
             self._child.close()
@@ -105,11 +107,14 @@ class ChildSubject:
         now = self._child.shared_buffer.arguments
         before = {name: bytes(now[span]) for name, span in sent.spans.items()}
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, _answering(sent, launches))
-        must_have_had_its_time(exchange, self._reference_ends, function, case)
+        requests = self._requests.followed_by(function, case)
+        must_have_had_its_time(exchange, self._reference, requests or ((function, case),))
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
         call = self._explained(function, call)
         call = self._on_devices(replace(call, launches_asked=launches.count), function)
+        self._must_be_its_own(call, requests)
+        self._requests.add(function, case, sum(sent.document))
         return self._recorded(call, proof)
 
     def burst(
@@ -140,20 +145,29 @@ class ChildSubject:
             answer = _answering(sent, launches[number])
             exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
             if isinstance(exchanges[-1].answer, ProgramEnd):
-                must_have_had_its_time(exchanges[-1], self._reference_ends, function, requests[number][0])
+                asked = ((function, requests[number][0]),)
+                must_have_had_its_time(exchanges[-1], self._reference, asked)
                 break
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
-        for exchange, launch in zip(exchanges, launches, strict=False):
+        for number, (exchange, launch) in enumerate(zip(exchanges, launches, strict=False)):
             call_ended = self._explained(function, read_answer(self._child, exchange, f"{function}()"))
             calls.append(replace(call_ended, launches_asked=launch.count))
             if calls[-1].outcome is not Outcome.OBSERVED:
                 break
+            if number < len(cases):
+                self._requests.add(function, cases[number], sum(prepared[number][0].document))
         last = min(len(calls), len(cases)) - 1
         calls[last] = self._on_devices(calls[last], function)
+        self._must_be_its_own(calls[last], self._requests.followed_by(function, requests[last][0]))
         if last == len(cases) - 1:
             calls[last] = self._recorded(calls[last], proof)
         return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    def _must_be_its_own(self, call: Call, requests: Sequence[Request] | None) -> None:
+        """Have the reference make the calls of which the last one failed, unless they were too many."""
+        if self._reference is not None and requests is not None and is_a_failure(call):
+            self._reference.require(requests)
 
     def _explained(self, function: str, call: Call) -> Call:
         """The call, with what explains it if it failed."""
@@ -257,9 +271,8 @@ def answers(child: StudentProcess) -> bool:
 
 def must_have_had_its_time(
     exchange: RoundTrip,
-    reference_ends: ReferenceEnds | None,
-    function: str = "",
-    case: InputCase | None = None,
+    reference: ReferenceControl | None,
+    requests: Sequence[Request] = (),
 ) -> None:
     """Hold a program that was starved of its time against the reference in the same place.
 
@@ -268,7 +281,7 @@ def must_have_had_its_time(
     """
     if not isinstance(exchange.answer, ProgramEnd) or not exchange.answer.starved:
         return
-    if reference_ends is not None and not reference_ends(function, case):
+    if reference is not None and not reference.ends(requests):
         raise NotObservedError(
             "the machine is too busy: the reference, tried right after, did not end in its time either; "
             "grade again when less runs beside it"
@@ -280,13 +293,16 @@ def run_program(
     script: str,
     argv: tuple[str, ...],
     wall_s: float,
-    reference_ends: ReferenceEnds | None = None,
+    reference: ReferenceControl | None = None,
 ) -> Run:
     """Run a file of the submission as a program in this child, then end the child."""
     with closing(child):
         encoder = Encoder(child.shared_buffer.arguments)
         document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
         exchange = child.exchange(*document, wall_s)
-        must_have_had_its_time(exchange, reference_ends)
+        must_have_had_its_time(exchange, reference)
         call = read_answer(child, exchange, script)
-        return Run(call=call, output=child.output.text())
+        run = Run(call=call, output=child.output.text())
+    if reference is not None and is_a_failure(of_a_program(call)):
+        reference.require(())
+    return run

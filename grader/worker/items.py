@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.decode import decode
-from grader.config.facts import absent_imports, import_place
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
 from grader.coursecode import PACKAGE, line_of
@@ -23,7 +20,7 @@ from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
-from grader.model.observation import STUDENTS_DOING, Fault, Observation, Outcome
+from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
 from grader.scoring.score import passed
 from grader.worker.devices import Devices
@@ -31,8 +28,6 @@ from grader.worker.devices import Devices
 if TYPE_CHECKING:
     from grader.contracts.build import Built
     from grader.harness.builds import Builds
-
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 
 
 class Items:
@@ -70,7 +65,7 @@ class Items:
         options, problems = decode(kind.Options, task.options)
         if problems:
             raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
-        observation = self._gate(task, options) or self._cleared(task, self._try(task, kind, options))
+        observation = self._gate(task, options) or self._try(task, kind, options)
         return replace(
             observation,
             digest=task.digest,
@@ -148,32 +143,6 @@ class Items:
                     Fault.COURSE,
                 )
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
-
-    def _cleared(self, task: Task, observation: Observation) -> Observation:
-        """Clear the student where a file of the course imports what neither course nor machine has.
-
-        That is read from the course's files; the program's note says only that an import failed.
-        """
-        failed = _NO_MODULE.search(observation.note) if observation.outcome in STUDENTS_DOING else None
-        if failed is None:
-            return observation
-        lacked, folder = failed[1].partition(".")[0], Path(self._job.assignment_folder)
-        made = self._job.build.products if self._job.build else ()
-        absent = absent_imports(folder, (*self._job.submission.files, *made))
-        if not any(lacked in absent.get(module, ()) for module in task.calls):
-            return observation
-        note = (
-            f"{import_place(folder, lacked)}: imports {lacked}, which neither the course nor this machine "
-            "has; correct the name, or install it"
-        )
-        return Observation(
-            item=task.item,
-            outcome=Outcome.NOT_OBSERVED,
-            note=note,
-            fault=Fault.COURSE,
-            output=observation.output,
-            seed=observation.seed,
-        )
 
     def _context(self, task: Task, grant: DeviceGrant) -> ItemContext:
         return ItemContext(

@@ -1,0 +1,119 @@
+"""Whose failure a failed call is: the reference makes the same calls in the same place.
+
+What a submission cannot help, a mistake of the course's driver, a compiler that the machine lacks, a limit
+that is too small, lets the reference fail as well. Then nobody loses points: the item is not observed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from grader.contracts.call import Call, InputCase
+from grader.errors import GraderError, NotObservedError, ReferenceFailedError
+from grader.model.observation import STUDENTS_DOING, Outcome
+
+Request = tuple[str, InputCase]
+"""A call of a function of the imported file."""
+
+REQUESTS, REQUEST_BYTES = 32, 64 * 2**20
+"""So many calls of one process are kept, and with them so many bytes of arguments."""
+_FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+), in ', re.MULTILINE)
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
+_NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
+NOT_STARTED = (126, 127)
+"""A shell ends so for a program that it cannot start, and for one that it does not find."""
+_NOT_STARTED = re.compile(r"\bexit status 12[67]\b")
+_LIBRARIES = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
+_STARTING = re.compile(r'/subprocess\.py", line \d+, in _execute_child')
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceControl:
+    """Makes calls in a fresh process of the reference."""
+
+    run: Callable[[Sequence[Request]], Call]
+    """Has it import the same file and make these calls; the first that fails, or the last."""
+    folder: Path
+    """The assignment's."""
+
+    def ends(self, requests: Sequence[Request]) -> bool:
+        """Tell whether the reference ends in time."""
+        return self.run(requests).outcome is not Outcome.TIMED_OUT
+
+    def require(self, requests: Sequence[Request]) -> None:
+        """Have the reference make the calls.
+
+        Raises:
+            ReferenceFailedError: it fails, too, for the course's fault.
+            NotObservedError: it fails, too, for something that this machine lacks.
+        """
+        call = self.run(requests)
+        if call.outcome is not Outcome.OBSERVED:
+            raise failure(call, self.folder)
+
+
+@dataclass(slots=True)
+class Requests:
+    """The calls that a process has made so far, as long as they are few."""
+
+    _made: list[Request] = field(default_factory=list)
+    _bytes: int = 0
+
+    def add(self, function: str, case: InputCase, argument_bytes: int) -> None:
+        """Keep a call that returned."""
+        self._bytes += argument_bytes
+        if self._complete:
+            self._made.append((function, case))
+        else:
+            self._made.clear()
+
+    def followed_by(self, function: str, case: InputCase) -> tuple[Request, ...] | None:
+        """Return all calls of the process, this one last; None if there were too many to keep."""
+        return (*self._made, (function, case)) if self._complete else None
+
+    @property
+    def _complete(self) -> bool:
+        return len(self._made) < REQUESTS and self._bytes <= REQUEST_BYTES
+
+
+def is_a_failure(call: Call) -> bool:
+    """Tell whether a call failed in a way that costs points."""
+    return call.outcome in STUDENTS_DOING
+
+
+def of_a_program(call: Call) -> Call:
+    """Return the call of a program that is run; one that could not start another has failed."""
+    if call.outcome is Outcome.OBSERVED and type(call.value) is int and call.value in NOT_STARTED:
+        return replace(call, outcome=Outcome.CRASHED, note=f"the program ended with exit status {call.value}")
+    return call
+
+
+def failure(call: Call, folder: Path) -> GraderError:
+    """Return the error of a call with which the reference failed, with file and line where they are known."""
+    where = place(call, folder) or "reference"
+    if call.outcome is Outcome.NOT_OBSERVED:
+        return NotObservedError(f"{where}: {call.note}")
+    missing = _NO_FILE.search(call.note)
+    if missing and _STARTING.search(call.traceback):
+        return NotObservedError(f"{where}: starts {missing[1]}, which is not on this machine; install it")
+    if absent := _NO_MODULE.search(call.note):
+        why = f"{where}: imports {absent[1]}, which neither the course nor this machine has"
+        return ReferenceFailedError(f"{why}; correct the name, or install it")
+    line = f"{where}: {call.note.rstrip('.')}; the reference fails like the submission"
+    if _NOT_STARTED.search(call.note):
+        return NotObservedError(f"{line}; install what it starts")
+    return ReferenceFailedError(f"{line}; correct the course's files or its limits")
+
+
+def place(call: Call, folder: Path) -> str:
+    """Return `given/driver.py:7`, the innermost line of the course's in a traceback; empty for none."""
+    for path, line in reversed(_FRAME.findall(call.traceback)):
+        parts = () if _LIBRARIES.search(path) else Path(path.lstrip("/")).parts
+        for relative in (Path(*parts[begin:]) for begin in range(len(parts))):
+            for name in ("given", "reference"):
+                if (folder / name / relative).is_file():
+                    return f"{name}/{relative}:{line}"
+    return ""

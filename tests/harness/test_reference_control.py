@@ -1,0 +1,179 @@
+"""A call that fails is the submission's failure only if the reference does not fail in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.checks.matches_reference import MatchesReference
+from grader.checks.script import Script
+from grader.contracts.call import Call, InputCase
+from grader.errors import CourseError, NotObservedError
+from grader.harness.reference_control import failure
+from grader.model.observation import Outcome
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.testing.contexts import Contexts
+
+COURSE = {
+    "inputs.py": """
+        from grader.api import case
+        def numbers(rng):
+            yield case("one", 1.0)
+            yield case("two", 2.0)
+    """,
+    "expected.py": "def half(x): return x / 2\n",
+}
+WORK = {"work.py": "def half(x): return x / 2\n"}
+WRONG = {"work.py": "def half(x): return x.no_such_name\n"}
+REFERENCE_FILES = {"reference/work.py": "def half(x): return 0.5 * x\n"}
+DRIVER = "import work\ndef half(x): return work.half(x)\n"
+STARTS = "import subprocess\n{}subprocess.run({}, check=True{})\n"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    contexts = Contexts(tmp_path_factory.mktemp("context"), [BubblewrapSandbox()])
+    yield contexts
+    contexts.close()
+
+
+@pytest.fixture
+def context(shown, tmp_path):
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+
+    def make(files, course):
+        return shown.make(tmp_path, files, {**COURSE, **REFERENCE_FILES, **course})
+
+    yield make
+    shown.end()
+
+
+def observe(context, of="driver.half"):
+    return MatchesReference().observe(MatchesReference.Options(of=of, inputs="numbers"), context)
+
+
+@pytest.mark.parametrize(
+    ("driver", "error", "line"),
+    [
+        ("x = 1 / 0\n" + DRIVER, CourseError, r"^given/driver.py:1: .*ZeroDivisionError"),
+        (DRIVER + "    \nimport sys; sys.exit('no GPU')\n", CourseError, r"^given/driver.py:4: .*no GPU"),
+        (
+            DRIVER.replace("return", "raise ValueError('x');"),
+            CourseError,
+            r"^given/driver.py:2: .*ValueError",
+        ),
+        (DRIVER.replace("(x):", "(x, y):"), CourseError, r"^reference: .*missing 1 required positional"),
+        (
+            DRIVER.replace("return", "import os; os.abort();"),
+            CourseError,
+            r"^reference: half\(\): .*signal 6",
+        ),
+        (DRIVER.replace("half(x):", "third(x):"), CourseError, r"^reference: there is no function half"),
+        (
+            STARTS.format("", "['no-such-nvcc']", "") + DRIVER,
+            NotObservedError,
+            r"^given/driver.py:2: starts no-such-nvcc, which is not on this machine; install it",
+        ),
+        (
+            STARTS.format("", "'no-such-nvcc -o x'", ", shell=True") + DRIVER,
+            NotObservedError,
+            r"^given/driver.py:2: .*exit status 127.*; install what it starts",
+        ),
+        (
+            STARTS.format("def half(x): ", "['no-such-nvcc']", ""),
+            NotObservedError,
+            r"^given/driver.py:2: starts no-such-nvcc, which is not on this machine; install it",
+        ),
+        ("open('data.txt')\n" + DRIVER, CourseError, r"^given/driver.py:1: .*data.txt"),
+        ("import ctypes; ctypes.CDLL('libnosuch.so.1')\n" + DRIVER, CourseError, "driver.py:1: .*libnosuch"),
+    ],
+)
+@pytest.mark.parametrize("files", [WORK, WRONG], ids=["right", "wrong"])
+def test_what_fails_with_the_reference_as_well_costs_nobody_points(context, driver, error, line, files):
+    with pytest.raises(error, match=line):
+        observe(context(files, {"given/driver.py": driver}))
+
+
+def test_a_driver_that_works_with_the_reference_blames_the_submission(context):
+    made = context(WRONG, {"given/driver.py": DRIVER})
+    assert [case.outcome for case in observe(made).cases] == [Outcome.CRASHED] * 2
+
+
+@pytest.mark.parametrize(
+    "mine",
+    ["import no_such_module\n", "import sys; sys.exit(3)\n", "def half(x:\n", "def third(x): return 1\n"],
+)
+def test_a_submission_that_fails_where_the_reference_works_is_to_blame(context, mine):
+    observation = observe(context({"work.py": mine}, {}), of="work.half")
+    assert observation.outcome in {Outcome.CRASHED, Outcome.REFUSED}
+
+
+def test_a_reference_that_fails_beside_a_right_submission_is_not_even_asked(context):
+    made = context(WORK, {"reference/work.py": "def half(x): raise ValueError\n"})
+    assert [case.outcome for case in observe(made, of="work.half").cases] == [Outcome.OBSERVED] * 2
+
+
+def test_a_call_that_neither_ends_is_the_courses(context):
+    never = "def half(x):\n    while True: pass\n"
+    with pytest.raises(CourseError, match=r"^reference: half\(\): the program did not end within"):
+        observe(context({"work.py": never}, {"reference/work.py": never}), of="work.half")
+
+
+def test_without_a_reference_nothing_is_compared(context):
+    made = context(WRONG, {"reference/work.py": "", "given/driver.py": DRIVER})
+    Path(made._job.assignment_folder, "reference/work.py").unlink()
+    assert observe(made).cases[0].outcome is Outcome.CRASHED
+
+
+def test_calls_before_are_made_with_the_reference_as_well(context):
+    """A function that needs another one's state does not fail with the reference for want of it."""
+    course = {
+        "given/driver.py": """
+            import work
+            STATE = []
+            def begin(): STATE.append(work)
+            def half(x): return STATE[0].half(x)
+        """
+    }
+    with context(WRONG, course).subject("driver") as subject:
+        assert subject.call("begin", InputCase(name="", args=())).outcome is Outcome.OBSERVED
+        assert subject.call("half", InputCase(name="", args=(1.0,))).outcome is Outcome.CRASHED
+
+
+def test_after_more_calls_than_are_kept_the_submission_is_blamed(context):
+    driver = "LEFT = [99]\ndef half(x):\n    LEFT[0] -= 1\n    return 1 / LEFT[0]\n"
+    course = {"given/driver.py": driver}
+    with context(WORK, course).subject("driver") as subject:
+        case = InputCase(name="", args=(1.0,))
+        calls = [subject.call("half", case) for _ in range(99)]
+        assert calls[-1].outcome is Outcome.CRASHED
+
+
+def test_a_program_that_is_run_is_compared_too(context):
+    options = Script.Options(file="main.py")
+    starts = {"main.py": STARTS.format("", "['no-such-nvcc']", "")}
+    course = {f"reference/{name}": text for name, text in starts.items()}
+    with pytest.raises(NotObservedError, match=r"^reference/main.py:2: starts no-such-nvcc"):
+        Script().observe(options, context(starts, course))
+
+
+def test_a_program_that_ends_as_a_shell_without_its_program_is_compared_too(context):
+    ends = {"main.py": "import os, sys\nsys.exit(os.waitstatus_to_exitcode(os.system('no-such-nvcc')))\n"}
+    course = {f"reference/{name}": text for name, text in ends.items()}
+    with pytest.raises(NotObservedError, match=r"^reference: the program ended with exit status 127"):
+        Script().observe(Script.Options(file="main.py"), context(ends, course))
+
+
+@pytest.mark.parametrize("reference", ["print(1)\n", None])
+def test_a_program_that_fails_where_the_references_works_or_is_not_there_is_to_blame(context, reference):
+    starts = {"main.py": STARTS.format("", "['no-such-nvcc']", "")}
+    course = {} if reference is None else {"reference/main.py": reference}
+    observation = Script().observe(Script.Options(file="main.py"), context(starts, course))
+    assert observation.outcome is Outcome.CRASHED
+
+
+def test_a_reference_that_could_not_be_observed_is_the_machines(tmp_path):
+    call = Call(outcome=Outcome.NOT_OBSERVED, note="the GPU is gone")
+    assert isinstance(failure(call, tmp_path), NotObservedError)
