@@ -173,14 +173,22 @@ def _machine() -> Iterator[DoctorLine]:
     yield DoctorLine(about="machine", name="memory", works=True, says=f"{memory:.1f} GiB")
 
 
+_BESIDE = {"greenlet": "numba"}
+"""Packages that are of use only beside others: kernels of numba run on the CPU by means of greenlet."""
+
+
 def _packages() -> Iterator[DoctorLine]:
     from importlib.metadata import PackageNotFoundError, version
 
+    lacking = set()
     for name in EXTRAS:
+        beside = _BESIDE.get(name, "")
+        if beside in lacking:
+            continue
         try:
             yield DoctorLine(about="optional packages", name=name, works=True, says=version(name))
         except PackageNotFoundError:
+            lacking.add(name)
+            says = f"not installed; only homework with {beside} needs it" if beside else "not installed"
             advice = install_command(name)
-            yield DoctorLine(
-                about="optional packages", name=name, works=False, says="not installed", advice=advice
-            )
+            yield DoctorLine(about="optional packages", name=name, works=False, says=says, advice=advice)

@@ -21,6 +21,7 @@ Request = tuple[str, InputCase]
 REQUESTS, REQUEST_BYTES = 32, 64 * 2**20
 """So many calls of one process are kept, and with them so many bytes of arguments."""
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+), in ', re.MULTILINE)
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
 """A shell ends so for a program that it cannot start, and for one that it does not find."""
@@ -98,6 +99,9 @@ def failure(call: Call, folder: Path) -> GraderError:
     missing = _NO_FILE.search(call.note)
     if missing and _STARTING.search(call.traceback):
         return NotObservedError(f"{where}: starts {missing[1]}, which is not on this machine; install it")
+    if absent := _NO_MODULE.search(call.note):
+        why = f"{where}: imports {absent[1]}, which neither the course nor this machine has"
+        return ReferenceFailedError(f"{why}; correct the name, or install it")
     line = f"{where}: {call.note.rstrip('.')}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts")

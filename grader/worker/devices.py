@@ -99,26 +99,28 @@ class Devices:
             for gpu in self.usable
         ]
 
-    def lacking(self, needed: Mapping[str, int], *, simulates: bool, torch: bool = False) -> str:
+    def lacking(
+        self, needed: Mapping[str, int], *, simulates: bool, torch: bool = False, built: bool = False
+    ) -> str:
         """Return why an item that needs these cannot be observed here, in one line; empty if it can.
 
         For an item that says with what inputs, a simulator stands in for one GPU where there is none; for
-        one whose program imports `torch`, virtual GPUs where there are too few.
+        one whose program imports `torch` and is not `built`, virtual GPUs where there are too few.
         """
-        why = (self._lacking(name, n, simulates, torch) for name, n in needed.items())
+        why = (self._lacking(name, n, simulates, torch, built) for name, n in needed.items())
         return ", ".join(filter(None, why))
 
-    def _lacking(self, name: str, count: int, simulates: bool, torch: bool) -> str:
+    def _lacking(self, name: str, count: int, simulates: bool, torch: bool, built: bool) -> str:
         present = len(self.usable) if name == GPU else 0
         if present >= count:
             return ""
-        unplayed = why_not_played(count, present, torch=torch) if simulates else ""
+        unplayed = why_not_played(count, present, torch=torch, built=built) if simulates else ""
         if simulates and not unplayed:
             return ""
         why = self._why_none() if name == GPU and not present else ""
         has = f"{present or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
-        return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
+        return f"{lacks}, and no virtual ones: {unplayed}" if torch and not built and unplayed else lacks
 
     def _why_none(self) -> str:
         if unfit := {gpu.name for gpu in whole_gpus() if not all(t.may_use(gpu.name) for t in self._tasks)}:

@@ -104,7 +104,9 @@ class Items:
         if refused := without_its_file(task, self._job):
             return refused
         simulates = self._kinds[task.check].simulates(options)
-        note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
+        note = self._devices.lacking(
+            task.devices, simulates=simulates, torch=self._uses_torch(task), built=task.built
+        )
         if not note and task.devices and not self._processes.servers.lends_devices:
             note = f"the sandbox {self._processes.servers.isolation} lends no devices; see grader doctor"
         if not note and not all(name in self._passed for name in task.needs):

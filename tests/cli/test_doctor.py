@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from textwrap import dedent
 
@@ -13,6 +14,7 @@ import pytest
 
 from grader.cli import spoilers
 from grader.cli.devices import Card, cards, findings, leased
+from grader.cli.doctor import _packages
 from grader.cli.spoilers import Surroundings
 from grader.cuda.gpus import Gpu
 from grader.cuda.state import GpuState, Process
@@ -48,6 +50,27 @@ IDLE = GpuState(
 BLIND = GpuState(**dict.fromkeys(GpuState.__slots__))
 CARD = Card(gpu=GPU, state=IDLE, holder="", quarantine="")
 QUIET = Surroundings(cores=16, load_1min=0.3)
+
+
+@pytest.mark.parametrize(
+    ("installed", "says"),
+    [
+        ((), None),
+        (("numba",), "not installed; only homework with numba needs it"),
+        (("greenlet", "numba"), "1"),
+    ],
+)
+def test_greenlet_is_asked_for_beside_numba_alone(monkeypatch, installed, says):
+    def version(name):
+        if name not in installed:
+            raise PackageNotFoundError
+        return "1"
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    lines = {line.name: line.says for line in _packages()}
+    assert lines.get("greenlet") == says
+    assert lines["torch"] == "not installed"
+
 
 # one GPU, as pynvml would tell of it
 PYNVML = f"""

@@ -17,7 +17,7 @@ from grader.machine.notes import Holder
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.submission import Submission
-from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
+from grader.subject.standins import CUDA_ON_CPU, NUMBA_SIMULATOR, requirements, virtual_devices
 from grader.worker import devices, run
 from grader.worker.devices import Devices
 
@@ -56,6 +56,17 @@ def test_a_machine_says_which_gpus_it_lacks(machine, gpu):
 def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine, gpu):
     assert machine(gpu(0)).grant({}) == NOTHING
     assert machine().grant({"gpu": 1}) == played_by(NUMBA_SIMULATOR)
+
+
+@pytest.mark.parametrize("torch", [False, True])
+def test_a_compiled_program_asks_for_no_package_of_numbas_simulator(machine, gpu, monkeypatch, torch):
+    monkeypatch.setattr(requirements, "find_spec", lambda name: None)
+    none = machine()
+    assert none.lacking({"gpu": 1}, simulates=True).startswith("needs 1 GPU; ")
+    assert none.lacking({"gpu": 1}, simulates=True, torch=torch, built=True) == ""
+    assert none.grant({"gpu": 1}, torch=torch, built=True).environment == CUDA_ON_CPU.environment
+    for many in (none, machine(gpu(0))):
+        assert many.lacking({"gpu": 2}, simulates=True, torch=torch, built=True).startswith("needs 2 GPUs; ")
 
 
 @pytest.fixture

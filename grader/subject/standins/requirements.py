@@ -10,16 +10,17 @@ _BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
 """In torch's version.py, where builds for the CPU have None."""
 
 
-def why_not_played(gpus: int, present: int, *, torch: bool) -> str:
+def why_not_played(gpus: int, present: int, *, torch: bool, built: bool) -> str:
     """Say why no stand-in plays so many GPUs where `present` real ones are; empty if one does.
 
-    The simulator of numba's kernels plays a single one, and only where there is none.
+    The stand-ins for a `built` program, which needs no package, and for numba's kernels play a single one,
+    and only where there is none.
     """
-    if torch:
+    if torch and not built:
         return _why_no_virtual_gpus()
     if gpus > 1 or present:
         return "the simulator plays for a single GPU"
-    return "" if find_spec("greenlet") else "greenlet is not installed"
+    return "" if built or find_spec("greenlet") else "greenlet is not installed"
 
 
 def _why_no_virtual_gpus() -> str:
