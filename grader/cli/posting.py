@@ -32,6 +32,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--apply", is_flag=True, help="Send what the plan says; without it nothing is changed."),
     click.option(
+        "--rehearse",
+        is_flag=True,
+        help="Send to a stand-in on this machine, and show what arrives; needs no token.",
+    ),
+    click.option(
         "--include-provisional", is_flag=True, help="Also grades that are open or held, as they are."
     ),
     INCLUDE_UNTIMED,
@@ -101,7 +106,8 @@ def post_options(values: Mapping[str, Any]) -> PostOptions:
     from grader.lms.posting import PostRules
 
     direct: dict[str, Any] = {name: values.get(name) for name in ("gradebook", "results", "apply", "as_json")}
-    rules = {name: value for name, value in values.items() if name not in direct and name != "no_comment"}
+    others = {*direct, "no_comment", "rehearse"}
+    rules = {name: value for name, value in values.items() if name not in others}
     return PostOptions(**direct, rules=PostRules(comment=not values["no_comment"], **rules))
 
 
