@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -38,8 +38,11 @@ ENVIRONMENT = {
     "load_1min": "Load over a minute",
     "machine": "Architecture",
     "subject": "Process of the student",
+    "landlock_abi": "version of Landlock",
+    "preload_s": "seconds of imports",
+    "seccomp": "filter of system calls",
 }
-"""Names of what a run says of its machine; others are as in the evidence."""
+"""Names of what a run says of its machine, and of a program's process; others are as in the evidence."""
 
 
 class Html(Report):
@@ -155,12 +158,17 @@ def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple
     yield "Digest of the files", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
-    for run in evidence.runs:
-        yield from _run(run, zone)
+    runs = [dict(_run(run, zone)) for run in evidence.runs]
+    of_all = set.intersection(*(set(run.items()) for run in runs)) if runs else set()
+    for run in runs:
+        yield from (fact for fact in run.items() if fact not in of_all)
+    yield from (fact for fact in (runs[0].items() if runs else ()) if fact in of_all)
 
 
 def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield "Observed at", local_time(run.started_at, zone)
     yield "Isolation", run.isolation
     for name, value in run.environment.items():
-        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), plain(value)
+        parts = value if isinstance(value, Mapping) else {"": value}
+        texts = (f"{ENVIRONMENT.get(part, part)} {plain(of_part)}".strip() for part, of_part in parts.items())
+        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), ", ".join(texts)
