@@ -20,6 +20,7 @@ import grader
 from grader.config.evidence_file import EVIDENCE
 from grader.contracts.engine import Ended, Engine, EngineSettings, QueueStatus, Records
 from grader.engines.remote import journal as journal_module
+from grader.engines.remote import planner
 from grader.engines.remote import planner as planner_module
 from grader.engines.remote import session as session_module
 from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
@@ -709,7 +710,7 @@ def test_a_machine_refuses_another_grader_another_python_and_other_gpus(tmp_path
 def test_a_refusal_of_a_machine_ends_its_orders_and_nothing_is_sent_again(
     orders, scheduler, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(session_module, "Batch", lambda **values: Batch(**values, grader="0.0.1"))
+    monkeypatch.setattr(planner, "Batch", lambda **values: Batch(**values, grader="0.0.1"))
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("ann"))
     problems, _ = ends(session)

@@ -12,6 +12,7 @@ import yaml
 
 from grader.checks.answer_options import AnswerOptions
 from grader.config.codec import digest
+from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ItemObserved, RunEnded, RunStarted
 from grader.config.points_file import MANUAL, WAITS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Observation, Outcome
@@ -76,7 +77,7 @@ def record(
     *,
     late: bool = False,
 ) -> None:
-    """Record one submission with these answers by question."""
+    """Record one submission with these answers by question, and leave results as a run does."""
     text = "\n".join(f"## {label}\n\n{answer}\n" for label, answer in answers.items())
     workspace = results / desk.assignment / student / "workspace"
     workspace.mkdir(parents=True, exist_ok=True)
@@ -95,6 +96,11 @@ def record(
         for task in desk.files.tasks(desk.rubric, submission)
     }
     run = WorkerRun(id=digest(student)[-16:], started_at="2026-10-06T08:00:00+00:00", isolation="none")
+    with EvidenceWriter(workspace.parent / EVIDENCE) as records:
+        records.write(RunStarted(submission=submission, run=run))
+        for observation in observations.values():
+            records.write(ItemObserved(run=run.id, observation=observation))
+        records.write(RunEnded(run=run.id))
     evidence = Evidence(submission=submission, runs=(run,), observations=observations)
     book.record(evidence, desk.judge.card(submission, observations), how="record")
 
