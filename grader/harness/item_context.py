@@ -150,6 +150,12 @@ class ItemContext:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, self._group, cores=cores)
 
+    def by_reference(self, of: str, case: InputCase) -> Call | None:
+        """Have the reference make a call of `module.function`; None where it has no such file."""
+        module, _, function = of.rpartition(".")
+        control = self._control(module, None)
+        return control.run(((function, case),)) if control else None
+
     def let_go(self) -> None:
         """End all children and their servers: whoever comes next gets fresh ones in a new network."""
         self._children.close()
