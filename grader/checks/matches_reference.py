@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.checks import elements
 from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.disputed import require_right_reference
 from grader.checks.exchanged import watch_operation
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
@@ -142,7 +143,7 @@ class MatchesReference(CheckKind):
         oracles = {name: context.expected(name) for name in _oracles(options)}
         answers: list[dict[str, tuple[Comparison, str, str]]] = []
 
-        def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
+        def held(case: InputCase, calls: tuple[Call, ...]) -> dict[str, tuple[Comparison, str, str]]:
             answer: dict[str, tuple[Comparison, str, str]] = {}
             for name, oracle in oracles.items():
                 # An oracle may change what it gets; the next one, and the record, must not see that.
@@ -160,6 +161,14 @@ class MatchesReference(CheckKind):
                 worst = _worst(compared)
                 returned = value_text(calls[compared.index(worst)].value, at=worst.at)
                 answer[name] = _noted(worst, compared), returned, value_text(right, at=worst.at)
+            return answer
+
+        def difference(case: InputCase, call: Call) -> str:
+            compared = [comparison for comparison, *_ in held(case, (call,)).values()]
+            return "" if any(comparison.agrees for comparison in compared) else compared[0].note
+
+        def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
+            answer = held(case, calls)
             answers.append(answer)
             return Case(
                 name=case.name,
@@ -173,6 +182,12 @@ class MatchesReference(CheckKind):
         observation = observe_calls(
             context, options.of, cases, look, times=times, within_s=SLOW_S, each_counts=each_counts
         )
+        wrong = [
+            case
+            for case, seen in zip(cases, observation.cases, strict=False)
+            if seen.outcome is Outcome.OBSERVED and not any(seen.agrees.values())
+        ]
+        require_right_reference(context, options.of, wrong, difference)
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts

@@ -196,6 +196,8 @@ def timed_rounds(
             made.call(rounds, name, runner, REPEATS if name == in_bursts else 0)
             if rounds.failed or rounds.wrong:
                 rounds.spoiled_by = name
+                if rounds.wrong:
+                    _require_right_reference(rounds, runners, runner.function, draws)
                 return rounds
             runner.after(made.calls[name], counted=len(made.counted[name]))
         if not in_bursts:
@@ -335,6 +337,19 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
         symptom=compared.symptom,
         quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},
     )
+
+
+def _require_right_reference(
+    rounds: Rounds, runners: Mapping[str, Runner], function: str, draws: Sequence[_Draw]
+) -> None:
+    """Have the reference called with what a program's function gave a wrong result for.
+
+    Raises:
+        CourseError: it is wrong as well, so that it or the oracle is.
+    """
+    for runner in runners.values():
+        for draw in draws if runner.ours and runner.function == function else ():
+            _judge(rounds, runner, draw, runner.subject.call(function, draw.case))
 
 
 def _bytes(value: Any) -> int:

@@ -176,6 +176,14 @@ class CheckContext(Protocol):
         """Start a child of the reference solution in the same way."""
         ...
 
+    def by_reference(self, of: str, case: InputCase) -> Call | None:
+        """Have the reference make a call of `module.function` in a fresh child.
+
+        Returns:
+            The call, or the import if that failed; None where the reference has no such file.
+        """
+        ...
+
     def let_go(self) -> None:
         """End all children and their servers: the next subject gets fresh ones in a new network."""
         ...

@@ -20,7 +20,7 @@ from grader.harness.driver_calls import calls_of_students
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
-from grader.harness.reference_control import ReferenceControl, Request, of_a_program
+from grader.harness.reference_control import ReferenceControl, Request, of_a_program, place
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import run_program
@@ -150,6 +150,12 @@ class ItemContext:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, self._group, cores=cores)
 
+    def by_reference(self, of: str, case: InputCase) -> Call | None:
+        """Have the reference make a call of `module.function`; None where it has no such file."""
+        module, _, function = of.rpartition(".")
+        control = self._control(module, None)
+        return control.run(((function, case),)) if control else None
+
     def let_go(self) -> None:
         """End all children and their servers: whoever comes next gets fresh ones in a new network."""
         self._children.close()
@@ -166,9 +172,15 @@ class ItemContext:
             observed=observed,
             group=group,
             reference=self._control(module, cores) if whose == SUBMISSION else None,
-            advice=partial(self._advice, module) if whose == SUBMISSION else None,
+            advice=partial(self._advice, module) if whose == SUBMISSION else self._line_of_reference,
         )
         return self._children.subject(order)
+
+    def _line_of_reference(self, function: str, call: Call) -> str:
+        """Name the course's line at which the reference failed."""
+        del function
+        line = place(call, self._assignment)
+        return f" ({line})" if line else ""
 
     def _advice(self, module: str, function: str, call: Call) -> str:
         """Explain why an import or a call failed, as far as anything is to be said."""

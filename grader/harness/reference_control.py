@@ -94,15 +94,16 @@ def of_a_program(call: Call) -> Call:
 def failure(call: Call, folder: Path) -> GraderError:
     """Return the error of a call with which the reference failed, with file and line where they are known."""
     where = place(call, folder) or "reference"
+    note = call.note.removesuffix(f" ({where})").rstrip(".")
     if call.outcome is Outcome.NOT_OBSERVED:
-        return NotObservedError(f"{where}: {call.note}")
+        return NotObservedError(f"{where}: {note}")
     missing = _NO_FILE.search(call.note)
     if missing and _STARTING.search(call.traceback):
         return NotObservedError(f"{where}: starts {missing[1]}, which is not on this machine; install it")
     if absent := _NO_MODULE.search(call.note):
         why = f"{where}: imports {absent[1]}, which neither the course nor this machine has"
         return ReferenceFailedError(f"{why}; correct the name, or install it")
-    line = f"{where}: {call.note.rstrip('.')}; the reference fails like the submission"
+    line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts")
     return ReferenceFailedError(f"{line}; correct the course's files or its limits")

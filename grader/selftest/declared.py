@@ -71,6 +71,9 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     reference = _files(folder / "reference")
     given = _files(folder / "given")
     yield from _accepts(assignment, reference)
+    for file in names_of([name for names in assignment.requires.values() for name in names]):
+        if reference and file not in reference and file not in given:
+            yield "requires", f"reference/ has no {quoted(file)}, without which it earns nothing; write it"
     both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
     for file in both:
         yield (
@@ -105,6 +108,7 @@ def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
 
 def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     if not reference:
+        yield "accepts", "reference/ holds no files; write the solution there, which must earn everything"
         return
     fitting = accepted(reference, assignment.accepts)
     if not fitting:

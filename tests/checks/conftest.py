@@ -79,6 +79,9 @@ class InProcessContext:
     def expected(self, oracle: str) -> Callable[..., Any]:
         return self.oracles[oracle]
 
+    def by_reference(self, of: str, case: InputCase) -> None:
+        """There is none."""
+
     @contextmanager
     def subject(self, module: str) -> Iterator[InProcessSubject]:
         assert module == "utils"

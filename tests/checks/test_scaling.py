@@ -121,7 +121,7 @@ def test_a_submission_that_cannot_be_imported_is_the_students(context_of):
 
 
 def test_a_reference_that_cannot_be_imported_is_the_courses(context_of):
-    with pytest.raises(CourseError, match=r"reference: on 1 core: .*ValueError: no"):
+    with pytest.raises(CourseError, match=r"reference: on 1 core: .*ValueError: no \(reference/\w+.py:1\)$"):
         Scaling().observe(OPTIONS, context_of(reference="raise ValueError('no')"))
 
 

@@ -182,8 +182,15 @@ def test_a_crash_in_a_timed_call_is_the_students(context_of):
 
 
 def test_a_reference_that_fails_is_the_courses(context_of):
-    with pytest.raises(CourseError, match="reference: fast"):
+    with pytest.raises(CourseError, match=r"reference: fast: .*ValueError.* \(reference/\w+.py:\d+\)$"):
         observe(context_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): raise ValueError\n"))
+
+
+def test_a_result_that_the_oracle_of_the_course_calls_wrong_for_the_reference_too_is_the_courses(context_of):
+    """Whichever of the two is called first in a round."""
+    wrong = REFERENCE + "\n    def fast(x): return x + 2\n"
+    with pytest.raises(CourseError, match="reference: fast: a timed call is wrong: "):
+        observe(context_of(wrong, reference=wrong))
 
 
 def test_a_reference_that_is_wrong_is_the_courses(context_of):

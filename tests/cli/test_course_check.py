@@ -65,6 +65,21 @@ def test_a_new_course_has_no_mistake(course):
     assert list(told(course)) == []
 
 
+def test_a_reference_without_files_is_named_and_so_is_one_without_what_is_required(course):
+    (course / REFERENCE).unlink()
+    line = ":13: accepts: reference/ holds no files; write the solution there, which must earn everything"
+    assert f"{ASSIGNMENT}{line}" in told(course)
+    (course / REFERENCE).with_name("other.py").write_text("def saxpy(a, x, y): return a * x + y\n")
+    file = course / ASSIGNMENT
+    file.write_text(file.read_text().replace("limits=", 'requires={"driver": ("vectors.py",)}, limits='))
+    assert any('requires: reference/ has no "vectors.py"' in line for line in told(course))
+
+
+def test_a_right_course_is_told_who_says_what_the_references_earn(course):
+    says = "GPU 101: fine; what each reference earns, grader verify says\n"
+    assert grader(course, "course", "check").stdout == says
+
+
 LATE = "  # the sum of the items\nlate: {per_day: 10%}"
 ITEM = "  - {id: s, title: s, points: 0, check: CHECK}\n  - id"
 

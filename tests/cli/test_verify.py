@@ -197,7 +197,8 @@ def test_a_reference_that_does_not_earn_everything_deviates(course, verify):
     course.write("assignments/sums/reference/sums.py", CONFUSED)
     code, out, _ = verify()
     assert code == 4
-    assert out[0].startswith("✗ sums/reference: square earned 0, expected 1: ")
+    assert out[0].startswith("✗ sums/reference: square is pending, expected 1: reference: a number: ")
+    assert out[0].endswith("; correct it, expected.py or the tolerance")
 
 
 @pytest.mark.slow

@@ -121,6 +121,36 @@ def test_a_call_that_neither_ends_is_the_courses(context):
         observe(context({"work.py": never}, {"reference/work.py": never}), of="work.half")
 
 
+@pytest.mark.parametrize(
+    ("expected", "seen"),
+    [
+        ("def half(x): x / 2\n", "expected None"),
+        ("def half(x): return float('nan')\n", "expected nan"),
+        ("def half(x): return x / 3\n", "got 0.5"),
+        ("def half(x): return [x / 2]\n", "expected"),
+        ("def half(x): return x / 2 if x == 1 else x\n", "two: got 1"),
+    ],
+)
+@pytest.mark.parametrize("credit", ["all", "per_case"])
+def test_an_oracle_that_the_reference_does_not_meet_costs_nobody_points(context, expected, seen, credit):
+    made = context(WORK, {"expected.py": expected})
+    options = MatchesReference.Options(of="work.half", inputs="numbers", credit=credit)
+    with pytest.raises(CourseError, match=f"^reference: .*{seen}.*; the reference is wrong as well") as error:
+        MatchesReference().observe(options, made)
+    assert "expected.py or the tolerance" in str(error.value)
+
+
+def test_a_wrong_result_where_the_reference_is_right_is_the_submissions(context):
+    observation = observe(context({"work.py": "def half(x): return x\n"}, {}), of="work.half")
+    assert [case.agrees["half"] for case in observation.cases] == [False, False]
+
+
+def test_a_wrong_result_where_the_reference_fails_is_held(context):
+    course = {"reference/work.py": "def half(x): raise ValueError('no')\n"}
+    with pytest.raises(CourseError, match=r"ValueError: no.*\(reference/work.py:1\)"):
+        observe(context({"work.py": "def half(x): return x\n"}, course), of="work.half")
+
+
 def test_without_a_reference_nothing_is_compared(context):
     made = context(WRONG, {"reference/work.py": "", "given/driver.py": DRIVER})
     Path(made._job.assignment_folder, "reference/work.py").unlink()
