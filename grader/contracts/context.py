@@ -176,11 +176,12 @@ class CheckContext(Protocol):
         """Start a child of the reference solution in the same way."""
         ...
 
-    def by_reference(self, of: str, case: InputCase) -> Call | None:
-        """Have the reference make a call of `module.function` in a fresh child.
+    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
+        """Have the reference make calls of `module.function`, all in one fresh child.
 
         Returns:
-            The call, or the import if that failed; None where the reference has no such file.
+            The calls up to the first that failed, or the import if that did; none where the reference has no
+            such file.
         """
         ...
 

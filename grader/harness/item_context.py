@@ -150,11 +150,13 @@ class ItemContext:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, self._group, cores=cores)
 
-    def by_reference(self, of: str, case: InputCase) -> Call | None:
-        """Have the reference make a call of `module.function`; None where it has no such file."""
+    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
+        """Have the reference make calls of `module.function`; see `CheckContext`."""
         module, _, function = of.rpartition(".")
-        control = self._control(module, None)
-        return control.run(((function, case),)) if control else None
+        if self._control(module, None) is None:
+            return ()
+        imported, *calls = self._by_reference(module, None, [(function, case) for case in cases])
+        return calls or (imported,)
 
     def let_go(self) -> None:
         """End all children and their servers: whoever comes next gets fresh ones in a new network."""
@@ -216,17 +218,19 @@ class ItemContext:
         """Return what makes a submission's calls with the reference; None where that has no such file."""
         if not self._has_file(f"{module.replace('.', '/')}.py"):
             return None
-        return ReferenceControl(partial(self._by_reference, module, cores), self._assignment)
+        return ReferenceControl(
+            lambda requests: self._by_reference(module, cores, requests)[-1], self._assignment
+        )
 
-    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Call:
-        """Make these calls in a fresh child of the reference; the first that fails, or the last."""
+    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Sequence[Call]:
+        """Make these calls in a fresh child of the reference, up to one that fails; its import first."""
         with self._child(REFERENCE, module, "", cores=cores) as reference:
-            call = reference.imported
+            calls = [reference.imported]
             for function, case in requests:
-                if call.outcome is not Outcome.OBSERVED:
+                if calls[-1].outcome is not Outcome.OBSERVED:
                     break
-                call = reference.call(function, case)
-            return call
+                calls.append(reference.call(function, case))
+            return calls
 
     @property
     def _assignment(self) -> Path:

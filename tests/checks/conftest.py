@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -79,8 +79,9 @@ class InProcessContext:
     def expected(self, oracle: str) -> Callable[..., Any]:
         return self.oracles[oracle]
 
-    def by_reference(self, of: str, case: InputCase) -> None:
-        """There is none."""
+    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
+        """Return nothing: there is none."""
+        return ()
 
     @contextmanager
     def subject(self, module: str) -> Iterator[InProcessSubject]:
