@@ -1,13 +1,15 @@
 """Grade a class on a cluster of this machine while everything breaks, and compare with the engine `local`.
 
-    python benchmarks/cluster_class.py [--engine slurm | ray] [--students N] [--calm | --gpu-seconds S] FOLDER
+    python benchmarks/cluster_class.py [--engine slurm | ray] [--students N]
+                                       [--calm [--utils] | --gpu-seconds S] FOLDER
 
 The host is killed twice, a node is lost, and the controller of Slurm is started anew, or a worker of Ray is
 killed. Grades and evidence must equal those of `local` in items, outcomes and points, and each submission
 must have one run. It ends with 1 if they do not. It needs root, and slurm-wlm and munge, or Ray.
 
 With `--calm` nothing breaks, a few submissions are graded first, and the CPU time of each further one is
-compared with `local`: that of all processes in a control group, the daemons' included.
+compared with `local`: that of all processes in a control group, the daemons' included. With `--utils` these
+are submissions of the seven functions of `cdp_hw1_utils`, in place of two functions of a line each.
 
 With `--gpu-seconds` every submission has an item that sleeps so long on one of 12 GPUs, which are played by a
 module in place of NVML's and a library in place of CUDA's; nothing breaks, and the time is compared with that
@@ -21,6 +23,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,7 +36,9 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+import class_speed  # noqa: E402
 
 from tests import slurm_cluster  # noqa: E402
 from tests.cuda import played_gpus  # noqa: E402
@@ -118,6 +123,7 @@ KIND = """
     def grader_checks():
         return [Sleeps]
 """
+UTILS = "cdp_hw1_utils"
 GPUS = 12
 IDLE_S = 10.0
 SQUARES = ("x * x", "x ** 2", "x + x", "x / 0")
@@ -134,6 +140,15 @@ def play_gpus(folder: Path, seconds: float, per_node: int) -> str:
     COURSE["rubrics/tiny.yaml"] = json.dumps(rubric)
     COURSE["assignments/tiny/assignment.py"] = KIND
     return f"export PYTHONPATH={ROOT}:{folder}/nvml LD_LIBRARY_PATH={folder}/nvml"
+
+
+def write_utils(folder: Path, students: int) -> None:
+    """Put copies of submissions of `cdp_hw1` beside a link to the course."""
+    (folder / "course").symlink_to(ROOT)
+    (folder / "class").mkdir()
+    for number in range(students):
+        source = ROOT / "submissions" / f"{class_speed.VARIANTS[number % len(class_speed.VARIANTS)]}.tar.gz"
+        shutil.copyfile(source, folder / "class" / f"s{number:05d}.tar.gz")
 
 
 def write(folder: Path, students: int) -> None:
@@ -155,17 +170,18 @@ def write(folder: Path, students: int) -> None:
 def command(folder: Path, engine: str, submissions: str = "class") -> list[str]:
     """Return the command that grades the class, or a few submissions of it, by an engine."""
     out = folder / engine if submissions == "class" else folder / f"{engine}_few"
+    rubric = UTILS if (folder / "course").is_symlink() else "tiny"
     return [
         *(sys.executable, "-P", "-m", "grader", "--course", str(folder / "course")),
         *("run", str(folder / submissions), "--out", str(out), "--engine", engine),
-        *("--gradebook", str(out.with_suffix(".db"))),
+        *("--gradebook", str(out.with_suffix(".db")), "--rubric", rubric),
     ]
 
 
 def results(folder: Path, engine: str) -> dict[str, object]:
     """Return what evidence and scores say of each student, but for times and seeds."""
     students: dict[str, object] = {}
-    for place in sorted((folder / engine / "tiny").iterdir()):
+    for place in sorted((folder / engine).glob("*/s*")):
         lines = [json.loads(line) for line in (place / "evidence.jsonl").read_text().splitlines()]
         observed = [line["observation"] for line in lines if line["record"] == "observation"]
         card = json.loads((place / "score.json").read_text())
@@ -179,9 +195,10 @@ def results(folder: Path, engine: str) -> dict[str, object]:
 
 def grades(folder: Path, engine: str, environment: dict[str, str]) -> list[str]:
     """Return the table of the gradebook, but for the times at which scores were made."""
+    assignment = "cdp_hw1" if (folder / "course").is_symlink() else "tiny"
     export = [
         *(sys.executable, "-P", "-m", "grader", "--course", str(folder / "course"), "export", "csv"),
-        *("tiny", "--gradebook", str(folder / f"{engine}.db")),
+        *(assignment, "--gradebook", str(folder / f"{engine}.db")),
     ]
     done = subprocess.run(export, env=environment, capture_output=True, text=True, check=True)
     rows = csv.DictReader(done.stdout.splitlines())
@@ -357,6 +374,7 @@ def main() -> int:
     parser.add_argument("--engine", choices=ENGINES, default="slurm")
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--calm", action="store_true", help="nothing breaks")
+    parser.add_argument("--utils", action="store_true", help="with --calm: submissions of cdp_hw1_utils")
     parser.add_argument("--gpu-seconds", type=float, default=0.0, help="how long each is on a GPU")
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
@@ -365,7 +383,7 @@ def main() -> int:
     engine, seconds = arguments.engine, arguments.gpu_seconds
     per_node = GPUS // ENGINES[engine].nodes if seconds else 0
     setup = play_gpus(folder, seconds, per_node) if seconds else f"export PYTHONPATH={ROOT}"
-    write(folder, arguments.students)
+    (write_utils if arguments.utils else write)(folder, arguments.students)
     site = folder / "site.yaml"
     settings = {"setup": setup, "cpu": {"cpus": 2, "time": "10m"}, "gpu": {"cpus": 1}}
     settings["pack"] = arguments.students // ENGINES[engine].nodes if arguments.calm else 8

@@ -245,7 +245,7 @@ class MatchesReference(CheckKind):
             return Award(fraction=0.0, reason=problem, flags=tuple(followed[elements.FLAGS]))
         if total and agreeing == total:
             flags = tuple(followed.get(elements.FLAGS, ()))
-            agree = f"{agreeing} of {total} cases agree"
+            agree = f"{agreeing} of {total} cases agree" if total > 1 else "its one case agrees"
             first_oracle = best == _oracles(options)[0]
             reason = agree if first_oracle else f"agrees with the accepted answer {best} ({agree})"
             return Award(fraction=1.0, reason=reason, flags=flags)
@@ -253,7 +253,7 @@ class MatchesReference(CheckKind):
             return Award(fraction=0.0, reason="no case was looked at")
         first = observation.cases[good[best].index(False)]
         reason = f"{first.name}: {_what_is_wrong(first, best)}"
-        if options.credit == "all":
+        if options.credit == "all" or total == 1:
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
 

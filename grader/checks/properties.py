@@ -133,11 +133,11 @@ class Properties(CheckKind):
         if not total:
             return Award(fraction=0.0, reason="no case was looked at")
         good = sum(not what for _, what in wrong)
-        counted = f"{good} of {total} cases are right"
+        counted = f"{good} of {total} cases are right" if total > 1 else "its one case is right"
         if good == total:
             return Award(fraction=1.0, reason=counted)
         reason = next(f"{case.name}: {what}" for case, what in wrong if what)
-        if options.credit == "all":
+        if options.credit == "all" or total == 1:
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=good / total, reason=f"{counted}; {reason}")
 

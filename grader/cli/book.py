@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from grader.cli.echo import echo
+from grader.cli.echo import echo, tell_line
 from grader.cli.files import PathType
 from grader.errors import NotObservedError, UsageError
 from grader.extras import install_command
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.contracts.exporter import Grade
     from grader.gradebook.book import Gradebook, How
     from grader.model.evidence import Evidence
+    from grader.model.rubric import Rubric
     from grader.model.score import Scorecard
     from grader.plugins import Plugins
 
@@ -67,6 +68,20 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Gradebook]:
         yield book
 
 
+def tell_of_mixtures(book: Gradebook, assignments: Iterable[str]) -> None:
+    """Print a line for each assignment whose grades are by several rubrics."""
+    from grader.gradebook.rescore import graded_by
+    from grader.grading.rubric_of_class import counts
+
+    for assignment in sorted(assignments):
+        rubrics = graded_by(book, assignment)
+        if len(rubrics) > 1:
+            tell_line(
+                f"{book.database.name}: {assignment} is graded by several rubrics now ({counts(rubrics)}); "
+                f"grader rescore {assignment} --rubric NAME judges all of it by one"
+            )
+
+
 def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
     """Return the current grade of each student, also of a team, as learning platforms get it."""
     from grader.contracts.exporter import Grade
@@ -90,14 +105,22 @@ class Recorder:
     """Listener that records each grade, with the points that people gave in the gradebook."""
 
     def __init__(
-        self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None, *, how: How = "run"
+        self,
+        book: Gradebook,
+        course: Course,
+        plugins: Plugins,
+        rubric: Callable[[str], Rubric],
+        *,
+        how: How = "run",
     ) -> None:
-        """Take what is recorded of each grade as its origin beside the gradebook."""
+        """Take the rubrics of assignments, and what is recorded of each grade as its origin."""
         self._book = book
         self._how = how
         self._course = course
         self._plugins = plugins
         self._rubric = rubric
+        self.assignments: set[str] = set()
+        """Those of which a grade came."""
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
@@ -108,6 +131,7 @@ class Recorder:
         """
         from grader.gradebook.book import OutdatedError
 
+        self.assignments.add(evidence.submission.assignment)
         try:
             self._book.record(evidence, scorecard, how=self._how, judge=self._judge)
         except OutdatedError:
@@ -124,10 +148,9 @@ class Recorder:
         return is_published(self._book, assignment)
 
     def _judge(self, evidence: Evidence) -> Scorecard:
-        from grader.grading.submission import CourseFiles
         from grader.scoring.score import score
 
-        course, plugins, assignment = self._course, self._plugins, evidence.submission.assignment
-        rubric = CourseFiles(course, plugins).rubric(assignment, self._rubric)
+        course, assignment = self._course, evidence.submission.assignment
         extensions = course.extensions_of(assignment)
-        return score(rubric, evidence, plugins.checks, extensions=extensions, zone=course.zone)
+        kinds = self._plugins.checks
+        return score(self._rubric(assignment), evidence, kinds, extensions=extensions, zone=course.zone)

@@ -140,6 +140,8 @@ def show(graded: Graded, items: Sequence[str] = ()) -> None:
         missing = run.environment.get("stronger_layers_missing", ())
         why = f" ({'; '.join(missing)})" if missing else ""
         echo(f"    Sandbox: {run.isolation}{why}.")
+    if graded.submission.chosen:
+        echo(f"    Counts: {graded.submission.archive}, {graded.submission.chosen}.")
     if graded.submission.dropped:
         echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
     files = ", ".join(path.name for path in graded.reports)

@@ -18,6 +18,11 @@ def echo(line: str = "", *, err: bool = False) -> None:
     click.echo(one_line(line), err=err)
 
 
+def tell_line(line: str) -> None:
+    """Print one line of ours on the error output."""
+    echo(f"grader: {line}", err=True)
+
+
 def echo_json(value: Any, *, indent: int | None = 2) -> None:
     """Print plain data as JSON in ASCII, its texts safe to show after decoding."""
     click.echo(json.dumps(document(value), indent=indent))

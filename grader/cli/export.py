@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +12,7 @@ from grader.cli.course import find_any, roster_of
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.exporters import OUT, Exports
 from grader.cli.files import PATH, written
-from grader.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.gradebook.book import Gradebook
+from grader.cli.lookup import require_assignment
 
 
 @click.group("export", cls=Exports)
@@ -40,7 +36,9 @@ def csv_(
     """
     need_file(out, as_json=as_json)
     with opened(gradebook) as book:
-        _require_known(context, book, gradebook, assignment)
+        course = find_any(context)
+        folders = course.folder.glob("assignments/*/assignment.py") if course else ()
+        require_assignment(book, gradebook, assignment, [file.parent.name for file in folders])
         from grader.gradebook.export import write_csv
 
         with written(out, encoding="utf-8-sig") as file:
@@ -50,22 +48,6 @@ def csv_(
         echo_json({"file": str(out), "assignment": assignment, "students": count})
     else:
         echo(f"{gradebook}: {count} students have a grade in {assignment}", err=True)
-
-
-def _require_known(context: click.Context, book: Gradebook, gradebook: Location, assignment: str) -> None:
-    """Check that the gradebook or the course knows an assignment.
-
-    Raises:
-        UsageError: neither does.
-    """
-    from grader.config.problem import suggestion
-    from grader.gradebook.report import assignments_in
-
-    course = find_any(context)
-    folders = course.folder.glob("assignments/*/assignment.py") if course else ()
-    names = {*assignments_in(book), *(file.parent.name for file in folders)}
-    if assignment not in names:
-        raise UsageError(f"{gradebook}: has no grade in {assignment!r}; {suggestion(assignment, names)}")
 
 
 @command.command("json")
@@ -78,6 +60,8 @@ def json_(assignment: str | None, out: Path | None, gradebook: Location) -> None
         from grader.gradebook.export import document
         from grader.text import document as safe
 
+        if assignment is not None:
+            require_assignment(book, gradebook, assignment)
         with written(out) as file:
             file.write("[")
             for number, grade in enumerate(book.grades(assignment=assignment)):

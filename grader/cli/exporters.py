@@ -13,6 +13,7 @@ from grader.cli.course import open_course, roster_of
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
+from grader.cli.lookup import require_assignment
 from grader.cli.plugin_commands import PluginCommands
 from grader.contracts.exporter import FilledSheet, ResultsFile, RowOutcome, Rules, Worksheet
 from grader.errors import UsageError
@@ -72,11 +73,8 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
                 f"--sheet {sheet}: cannot be read ({error.strerror}); name {worksheet.file}"
             ) from None
         with opened(gradebook) as book:
+            require_assignment(book, gradebook, assignment)
             grades = grades_of(book, assignment)
-        if not grades:
-            raise UsageError(
-                f"{gradebook}: has no grade in {assignment!r}; grader export json lists what it has"
-            )
         filled_sheet = worksheet.fill(content, str(sheet), grades, roster_of(context), rules)
         with written(out) as file:
             file.write(filled_sheet.text)
@@ -149,6 +147,7 @@ def _results(exporter: ResultsFile) -> click.Command:
         left_out: dict[str, str] = {}
         views = _Views(context, assignment, published)
         with opened(values["gradebook"]) as book:
+            require_assignment(book, values["gradebook"], assignment)
             for grade in tuple(book.grades(assignment=assignment)):
                 file = out / f"{grade.student}{ending}"
                 why = views.objection(grade)

@@ -47,7 +47,41 @@ class PathType(click.Path):
         return super().convert(value, param, ctx)
 
 
+class FolderType(PathType):
+    """A folder that exists."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Make it a Path.
+
+        Raises:
+            UsageError: there is no such folder.
+        """
+        folder = super().convert(value, param, ctx)
+        where = f"{param.opts[-1]} {value}" if isinstance(param, click.Option) else str(value)
+        self.require(Path(folder), where)
+        return folder
+
+    @staticmethod
+    def require(folder: Path, where: str) -> None:
+        """Check the folder, which is named `where` in an error."""
+        if not folder.is_dir():
+            raise UsageError(f"{where}: there is no such folder; name another")
+
+
+class ResultsType(FolderType):
+    """A folder that `grader run` has written results into."""
+
+    @staticmethod
+    def require(folder: Path, where: str) -> None:
+        """Check that there are results."""
+        from grader.grading.results import require_results
+
+        require_results(folder, where)
+
+
 PATH = PathType()
+FOLDER = FolderType()
+RESULTS_FOLDER = ResultsType()
 ONE_OF_MANY = PathType(look=False)
 
 

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.echo import AS_JSON, echo, echo_json
-from grader.errors import UsageError
+from grader.cli.lookup import no_grade_of, require_student
 
 if TYPE_CHECKING:
     from grader.gradebook.history import HistoryEvent
@@ -29,8 +29,9 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
         from grader.gradebook.history import history
 
         events = history(book, student, assignment)
-    if not events:
-        raise UsageError(f"{gradebook}: has nothing of {student!r}; grader export csv lists all students")
+        if not events:
+            require_student(book, gradebook, student, assignment)
+            raise no_grade_of(book, gradebook, student, assignment or "")
     if as_json:
         echo_json([asdict(event) for event in events])
         return
@@ -52,8 +53,9 @@ def _score(score: Details) -> str:
     run = f", run {score['run']}" if score["run"] else ""
     of = f"submission {_short(score['submission_digest'])}, rubric {score['rubric']}"
     rubric = _short(score["rubric_digest"])
+    chosen = f", {score['archive']}, {score['chosen']}" if score["chosen"] else ""
     late = "" if score["counts"] else ", came after a later run and does not count"
-    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run}){late}"
+    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run}){late}{chosen}"
 
 
 def _points(row: Details) -> str:

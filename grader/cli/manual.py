@@ -10,16 +10,18 @@ from typing import Any
 
 import click
 
-from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened
+from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened, tell_of_mixtures
 from grader.cli.course import open_course
-from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
-from grader.cli.files import PATH
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
+from grader.cli.files import PATH, RESULTS_FOLDER
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
 from grader.model.magnitude import counted
 
-RESULTS = click.option("--results", default="results", type=PATH, show_default=True, help="Results folder.")
-RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named like the assignment.")
+RESULTS = click.option(
+    "--results", default="results", type=RESULTS_FOLDER, show_default=True, help="Results folder."
+)
+RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one that the results are by.")
 
 
 @click.group("manual")
@@ -45,7 +47,7 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None,
     from grader.config.points_file import WAITS
 
     course, plugins = open_course(context)
-    table = list(rows(graded_submissions(results, course, plugins, rubric), plugins, results))
+    table = list(rows(graded_submissions(results, course, plugins, rubric, tell_line), plugins, results))
     try:
         write_whole(out, write_table(table))
     except OSError as error:
@@ -102,8 +104,10 @@ def import_(
         content = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file}: cannot be read ({error.strerror})") from None
+    graded = graded_submissions(results, course, plugins, rubric, tell_line)
+    rubrics = {grade.rubric.assignment: grade.rubric for grade in graded}
     judgements = Judgements(
-        graded_submissions(results, course, plugins, rubric),
+        graded,
         where=str(file),
         by=by or getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -128,12 +132,14 @@ def import_(
         book = None
         if gradebook is not None and not judgements.problems:
             book = resources.enter_context(opened(gradebook, create=True))
-            recorder = Recorder(book, course, plugins, rubric, how="record")
+            recorder = Recorder(book, course, plugins, rubrics.__getitem__, how="record")
             plugins.listen(recorder)
             files = CourseFiles(course, plugins, published=recorder.published)
         if not judgements.problems:
             judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)
+        if book is not None:
+            tell_of_mixtures(book, recorder.assignments)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
         return

@@ -6,19 +6,22 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import echo, echo_json, tell_line
 from grader.errors import ExitCode, worst
+from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import LineState, out_of
+from grader.reports.words import LineState, local_time, out_of, still_open
 from grader.text import one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.cli.submissions import RunInput
     from grader.config.course import Course
     from grader.grading.score import Graded
@@ -38,6 +41,7 @@ class RunSummary:
         self,
         course: Course,
         run: RunInput,
+        out: Path,
         *,
         items: Sequence[str] = (),
         as_json: bool,
@@ -45,6 +49,7 @@ class RunSummary:
     ) -> None:
         """`items` are patterns of the items that a card lists; none stands for all."""
         self._course = course
+        self._out = out
         self._items = items
         self._as_json, self._require_final = as_json, require_final
         self._many = run.several or len(run.uploads) > FEW
@@ -56,11 +61,15 @@ class RunSummary:
         self._next = 0
         self._width = max((len(upload.name) for upload in run.uploads), default=0)
         self._standings: Counter[Standing] = Counter()
+        self._unchanged = 0
+        """Submissions for which nothing was run again."""
         self._students: set[str] = set()
         self._in_future: set[str] = set()
         """Students whose times of submission have not come yet."""
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
+        self._graded_by: dict[tuple[str, str], Counter[str]] = {}
+        """By assignment and rubric, how many were graded by which other rubric before."""
         for problem in run.problems:
             echo(f"grader: {problem}", err=True)
             self._codes.append(ExitCode.NOT_ACCEPTED)
@@ -80,6 +89,8 @@ class RunSummary:
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
             echo_json(cards[0] if self._total == 1 and cards else cards)
+        for (assignment, rubric), graded_by in self._graded_by.items():
+            tell_line(remark_on_rubrics(assignment, rubric, graded_by, self._out))
         for rubric, students in self._untimed.items():
             names = ", ".join(one_line(student) for student in sorted(students))
             echo(
@@ -111,7 +122,11 @@ class RunSummary:
         still_open = [ExitCode.NOT_OBSERVED] if self._require_final and not result.final else []
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1
+        self._unchanged += _is_unchanged(result)
         self._students.update(result.submission.students)
+        if result.graded_by not in {"", result.rubric.name}:
+            key = result.submission.assignment, result.rubric.name
+            self._graded_by.setdefault(key, Counter())[result.graded_by] += 1
         if (sent := result.submission.submitted_at) and sent > datetime.now(UTC) + CLOCKS_DIFFER:
             self._in_future.add(result.submission.student)
         if untimed := {total.student for total in result.scorecard.totals if total.untimed}:
@@ -120,9 +135,11 @@ class RunSummary:
             text = (result.results.folder / "score.json").read_text(encoding="utf-8")
             self._cards[number] = json.loads(text)
         elif self._many:
-            echo(_row(result, self._width, sys.stdout))
+            echo(_row(result, self._width, sys.stdout, self._course.zone))
         else:
             show(result, self._items)
+            if line := not_run_again(result, self._course.zone):
+                echo(f"    {line}")
 
     def _sums(self) -> Iterator[str]:
         """Yield totals, and roster members without a submission."""
@@ -136,20 +153,47 @@ class RunSummary:
         if without := len(self._codes) - graded:
             yield f"{counted(without, 'submission')} without a grade; the lines above say why"
         yield from self._course.roster.reconciled(self._students)
+        if self._unchanged:
+            are, them = ("is", "it") if self._unchanged == 1 else ("are", "them")
+            yield (
+                f"{counted(self._unchanged, 'submission')} {are} unchanged, and nothing was run again for "
+                f"{them}; --fresh runs {them} again"
+            )
 
 
-def _row(graded: Graded, width: int, stream: TextIO) -> str:
-    """Format `✓ doejane_12345   18 / 21`, with open points or a hold."""
+def not_run_again(graded: Graded, zone: tzinfo) -> str:
+    """Say that this command ran nothing for a submission, and of when its results are; empty if it did."""
+    if _is_unchanged(graded):
+        return (
+            f"Nothing was run again: the submission is unchanged. Its results are of {_began(graded, zone)}."
+        )
+    if graded.collected:
+        return f"Nothing was run by this command: it collected results of {_began(graded, zone)}."
+    return ""
+
+
+def _is_unchanged(graded: Graded) -> bool:
+    return not graded.ran and bool(graded.evidence.runs)
+
+
+def _began(graded: Graded, zone: tzinfo) -> str:
+    """Return when the last run began."""
+    return local_time(graded.evidence.runs[-1].started_at, zone)
+
+
+def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
+    """Format `✓ doejane_12345   18 / 21`, with open points or a hold, and of when it is if it was not run."""
     card = graded.scorecard
     sign = sign_of(_MARKS[card.standing], stream)
+    amount = still_open(card)
     note = {
         Standing.FINAL: "",
-        Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open"
-        if card.points.pending
-        else "  some items open",
+        Standing.PROVISIONAL: f"  {amount} open" if amount else "  some items open",
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
     totals = {total.adjusted for total in card.totals if total.late is not None and total.late.share}
     late = f"  late: {', '.join(map(number, sorted(totals)))}" if totals else ""
-    return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{late}{note}", stream)
+    how = "not run again" if _is_unchanged(graded) else "collected" if graded.collected else ""
+    of = f"  {how}, results of {_began(graded, zone)}" if how else ""
+    return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{late}{note}{of}", stream)

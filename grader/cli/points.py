@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import PointsGiven, read_points
 from grader.config.rubric import load_rubric
-from grader.errors import UsageError
+from grader.grading.rubric_of_class import rubric_again, rubrics_in
 from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
 from grader.plugins import Plugins
@@ -58,24 +58,29 @@ def current_points(book: Gradebook | None, grade: StoredGrade) -> Mapping[str, P
 
 
 def graded_submissions(
-    out: Path, course: Course, plugins: Plugins, rubric: str | None = None
+    out: Path, course: Course, plugins: Plugins, rubric: str | None, tell: Callable[[str], None]
 ) -> list[StoredGrade]:
     """Everything examined below a results folder, by assignment and student.
 
+    Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
+
     Raises:
-        UsageError: there is no such folder.
+        UsageError: there is no such rubric, or the scores there are by several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
     """
-    if not out.is_dir():
-        raise UsageError(f"{out}: there is no such results folder; grade first, or name one by --results")
     grades = []
     for assignment in sorted(out.iterdir()):
         if assignment.name not in plugins.assignment_folders or not assignment.is_dir():
             continue
-        path = course.rubric_path(rubric or assignment.name)
+        folders = sorted(assignment.iterdir())
+        path, remark = rubric_again(course, assignment.name, rubric, rubrics_in(folders), out)
         rubric_of_assignment = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        if rubric_of_assignment.assignment != assignment.name:
+            continue
+        if remark:
+            tell(remark)
         items = {i.id: i for i in rubric_of_assignment.items if plugins.checks[i.check].by_hand}
-        for folder in sorted(assignment.iterdir()):
+        for folder in folders:
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
                 grades.append(StoredGrade(folder, evidence, rubric_of_assignment, items))

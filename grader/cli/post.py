@@ -38,6 +38,10 @@ class Posts(PluginCommands):
             from grader.config.decode import keys_of
 
             course = find(context)
+            if values["rehearse"]:
+                from grader.cli.rehearsal import rehearse
+
+                return rehearse(course, assignment, entry, post_options(values))
             keys = course.platforms.get(entry.name)
             if keys is None:
                 kind: Any = entry.Options

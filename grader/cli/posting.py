@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.files import PATH, PathType
+from grader.cli.files import PATH, RESULTS_FOLDER
 from grader.cli.gradescope import INCLUDE_UNTIMED
+from grader.cli.lookup import require_assignment
 from grader.cli.post_lines import PlanPrinter
 from grader.errors import ExitCode, UsageError
 
@@ -30,6 +31,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option("--apply", is_flag=True, help="Send what the plan says; without it nothing is changed."),
+    click.option(
+        "--rehearse",
+        is_flag=True,
+        help="Send to a stand-in on this machine, and show what arrives; needs no token.",
+    ),
     click.option(
         "--include-provisional", is_flag=True, help="Also grades that are open or held, as they are."
     ),
@@ -51,7 +57,7 @@ _OPTIONS = (
 )
 PAGES = click.option(
     "--results",
-    type=PathType(exists=True, file_okay=False),
+    type=RESULTS_FOLDER,
     help="The results of grader run: each student's page is attached to their comment.",
 )
 """Only where a platform takes files."""
@@ -100,7 +106,8 @@ def post_options(values: Mapping[str, Any]) -> PostOptions:
     from grader.lms.posting import PostRules
 
     direct: dict[str, Any] = {name: values.get(name) for name in ("gradebook", "results", "apply", "as_json")}
-    rules = {name: value for name, value in values.items() if name not in direct and name != "no_comment"}
+    others = {*direct, "no_comment", "rehearse"}
+    rules = {name: value for name, value in values.items() if name not in others}
     return PostOptions(**direct, rules=PostRules(comment=not values["no_comment"], **rules))
 
 
@@ -113,14 +120,11 @@ def carry_out(course: Course, assignment: str, platform: Platform, options: Post
     with opened(options.gradebook) as book:
         from grader.cli.desired import criteria_of, desired_grades
 
+        require_assignment(book, options.gradebook, assignment)
         with book.database.alone() if options.apply else nullcontext():
             target = platform.target()
             criteria = criteria_of(platform.criteria, target, where)
             desired = desired_grades(book, assignment, options.results, criteria, where)
-            if not desired:
-                raise UsageError(
-                    f"{options.gradebook}: has no grade in {assignment!r}; fill it by grader record"
-                )
             posting = Posting(book, platform, target, desired)
             printer = PlanPrinter(target, as_json=options.as_json)
             return int(_post(posting, printer, course.roster, options))

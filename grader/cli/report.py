@@ -13,6 +13,7 @@ from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import find_any
 from grader.cli.echo import AS_JSON, echo, echo_json, need_file
 from grader.cli.files import PATH, written
+from grader.cli.lookup import require_assignment
 from grader.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +86,6 @@ def command(
 
 
 def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
-    from grader.config.problem import suggestion
     from grader.gradebook.report import assignments_in
 
     assignments = assignments_in(book)
@@ -95,8 +95,8 @@ def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
         raise UsageError(
             f"{location}: has grades in {', '.join(assignments)}; name one of them by --assignment"
         )
-    if named is not None and named not in assignments:
-        raise UsageError(f"{location}: has no grade in {named!r}; {suggestion(named, assignments)}")
+    if named is not None:
+        require_assignment(book, location, named)
     return named or assignments[0]
 
 

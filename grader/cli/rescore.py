@@ -12,6 +12,8 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course, remark_extensions
+from grader.cli.echo import tell_line
+from grader.cli.lookup import require_assignment
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ T = TypeVar("T")
 
 @click.command("rescore")
 @click.argument("assignment")
-@click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
+@click.option("--rubric", help="A rubric's name or file; otherwise the one that the class was graded by.")
 @click.option("--apply", is_flag=True, help="Record the new scores, all of them or none.")
 @click.option(
     "--json",
@@ -43,9 +45,12 @@ def command(
 ) -> None:
     """Say what the present rubric would change in the totals of ASSIGNMENT, or change them with --apply.
 
-    Nothing is run for it: stored evidence is judged. A line says for each student which items, limits or late
-    rule change the total or its standing. Where the rubric asks for something that was not observed in this
-    way, the total stays as it is, and the items that must run again are named.
+    Nothing is run for it: stored evidence is judged, by the present file of the rubric that the class was
+    graded by. Where grades are by several rubrics, --rubric says which one judges all of them.
+
+    A line says for each student which items, limits or late rule change the total or its standing. Where the
+    rubric asks for something that was not observed in this way, the total stays as it is, and the items that
+    must run again are named.
 
     Exit codes: 0 the plan is whole, or all new scores are recorded, also if items must run again;
     2 usage, 4 the course's files are wrong, 5 the gradebook cannot be read or written, then nothing changes.
@@ -58,14 +63,20 @@ def command(
     if assignment not in plugins.assignment_folders:
         there_are = ", ".join(plugins.assignment_folders)
         raise UsageError(f"{assignment}: there is no such assignment; there are {there_are}")
-    path = course.rubric_for(assignment, rubric)
-    loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-    if loaded.assignment != assignment:
-        raise UsageError(f"{path}: grades {loaded.assignment}, not {assignment}; name another rubric")
-    digests = task_digests(loaded, plugins.assignments[assignment], plugins.assignment_folders[assignment])
     tally = Tally()
     with opened(gradebook) as book:
-        from grader.gradebook.rescore import Judge, rescore
+        from grader.gradebook.rescore import Judge, graded_by, rescore
+        from grader.grading.rubric_of_class import rubric_again
+
+        require_assignment(book, gradebook, assignment)
+        path, remark = rubric_again(course, assignment, rubric, graded_by(book, assignment), gradebook)
+        loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        if loaded.assignment != assignment:
+            raise UsageError(f"{path}: grades {loaded.assignment}, not {assignment}; name another rubric")
+        if remark:
+            tell_line(remark)
+        folder = plugins.assignment_folders[assignment]
+        digests = task_digests(loaded, plugins.assignments[assignment], folder)
 
         extensions = course.extensions_of(assignment)
         judge = Judge(loaded, plugins.checks, digests, extensions=extensions, zone=course.zone)

@@ -13,8 +13,9 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
-from grader.cli.echo import echo
-from grader.cli.files import PATH
+from grader.cli.echo import echo, tell_line
+from grader.cli.files import RESULTS_FOLDER
+from grader.cli.lookup import require_assignment
 from grader.errors import UsageError
 from grader.extras import install_command
 
@@ -28,8 +29,10 @@ _ROLES = ("assistant", "teacher")
 
 @click.command("review")
 @click.argument("assignments", nargs=-1)
-@click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
-@click.option("--results", type=PATH, help="Results folder: for the files of submissions, and for replays.")
+@click.option("--rubric", help="A rubric's name or file; otherwise the one that the class was graded by.")
+@click.option(
+    "--results", type=RESULTS_FOLDER, help="Results folder: for the files of submissions, and for replays."
+)
 @click.option(
     "--person",
     "people",
@@ -65,10 +68,17 @@ def command(  # noqa: PLR0913, PLR0917 - the options
         return
     course, plugins = open_course(context)
     with opened(gradebook) as book:
+        from grader.gradebook.rescore import graded_by
+        from grader.grading.rubric_of_class import rubric_again
         from grader.review.desk import Desk
 
         names = _assignments(book, gradebook, assignments)
-        desks = {name: Desk(name, course, plugins, rubric) for name in names}
+        desks = {}
+        for name in names:
+            path, remark = rubric_again(course, name, rubric, graded_by(book, name), gradebook)
+            desks[name] = Desk(name, course, plugins, path)
+            if remark:
+                tell_line(remark)
         from grader.review.site import ReviewSite
 
         run(ReviewSite(book, desks, results=results), persons, host=host, port=port)
@@ -119,10 +129,10 @@ def _demo(persons: Sequence[Reviewer], *, host: str, port: int) -> None:
             from grader.review.desk import Desk
             from grader.review.site import ReviewSite
 
-            desk = Desk(ASSIGNMENT, course, Plugins(course.folder))
+            rubric = course.rubric_for(ASSIGNMENT)
+            desk = Desk(ASSIGNMENT, course, Plugins(course.folder), rubric)
             fill(book, desk, folder / "results")
             site = ReviewSite(book, {ASSIGNMENT: desk}, results=folder / "results")
-            rubric = course.rubric_for(ASSIGNMENT, None)
             echo(f"The rubric of the demo is {rubric}; change points there to see what happens.", err=True)
             run(site, persons, host=host, port=port, ending="Ctrl-C ends it, and the demo is gone.")
 
@@ -158,13 +168,11 @@ def parse_people(texts: Sequence[str]) -> list[Reviewer]:
 
 
 def _assignments(book: Gradebook, location: Location, named: Sequence[str]) -> Sequence[str]:
-    from grader.config.problem import suggestion
     from grader.gradebook.report import assignments_in
 
     assignments = assignments_in(book)
     if not assignments:
         raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
     for name in named:
-        if name not in assignments:
-            raise UsageError(f"{location}: has no grade in {name!r}; {suggestion(name, assignments)}")
+        require_assignment(book, location, name)
     return named or assignments

@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from grader.cli.book import LOCATION, Location, Recorder, opened
+from grader.cli.book import LOCATION, Location, Recorder, opened, tell_of_mixtures
 from grader.cli.course import ENGINE, open_course, options_of, remark_extensions, require_linux
 from grader.cli.display import ClassDisplay, Display
-from grader.cli.echo import echo
+from grader.cli.echo import tell_line
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.outcome import RunSummary
 from grader.cli.submissions import find_submissions, timed
@@ -109,10 +109,13 @@ def command(
             raise UsageError(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
+        from grader.grading.submission import CourseFiles
+
         recorder = None
         if gradebook is not None:
             book = resources.enter_context(opened(gradebook, create=True))
-            recorder = Recorder(book, course, plugins, options["rubric"])
+            rubric_of = partial(CourseFiles(course, plugins).rubric, name=options["rubric"])
+            recorder = Recorder(book, course, plugins, rubric_of)
             plugins.listen(recorder)
         from grader.grading.sessions import engine_called, open_session
 
@@ -134,13 +137,18 @@ def command(
         with session as workers:  # they import while we do
             from grader.grading.attempts import Attempts
             from grader.grading.grade import OPEN_AT_MOST, Grading, open_elsewhere
-            from grader.grading.submission import CourseFiles, Request
+            from grader.grading.submission import Request
 
             requests = [Request(archive=upload, **options) for upload in run_input.uploads]
             if times is not None:
                 requests = timed(requests, times, course)
             outcome = RunSummary(
-                course, run_input, items=options["items"], as_json=as_json, require_final=require_final
+                course,
+                run_input,
+                options["out"],
+                items=options["items"],
+                as_json=as_json,
+                require_final=require_final,
             )
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
@@ -148,21 +156,20 @@ def command(
             published = {"published": recorder.published} if recorder else {}
             files = CourseFiles(course, plugins, **published)
             grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
-            attempts = Attempts(grading, course.roster.by_id, _tell)
+            attempts = Attempts(grading, course.roster.by_id, tell_line)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):
                     display.ended(partial(outcome.add, number, result))
-        return outcome.close()
+        code = outcome.close()
+        if recorder is not None:
+            tell_of_mixtures(book, recorder.assignments)
+        return code
 
 
 def _gpus() -> int:
     from grader.cuda.gpus import gpus
 
     return len(gpus())
-
-
-def _tell(line: str) -> None:
-    echo(f"grader: {line}", err=True)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -15,7 +15,7 @@ import click
 from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json
-from grader.cli.files import PATH, PathType
+from grader.cli.files import FOLDER, PATH
 from grader.errors import worst
 from grader.reports.class_progress import ClassProgress
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--assignment", metavar="NAME", help="Only what belongs to this assignment.")
 @click.option(
     "--reference",
-    type=PathType(exists=True, file_okay=False),
+    type=FOLDER,
     help="Only this folder, as if it were the reference of --assignment.",
 )
 @click.option("--out", type=PATH, help="Keep the results in this folder.")

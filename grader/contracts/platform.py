@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -21,6 +22,7 @@ from typing import Any, ClassVar, Self
 
 from grader.address import address_problem
 from grader.model.options import option
+from grader.model.roster import Student
 from grader.text import one_line
 
 MARKER = re.compile(r"\[grader (\d{1,6})\.([0-9a-f]{16})\]")
@@ -171,6 +173,17 @@ class Receipt:
         return cls.refused(change, f"was graded there meanwhile: now it is {shown}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformStandIn:
+    """A running stand-in of a platform."""
+
+    options: PlatformOptions
+    """As `course.yaml` would have them."""
+    token: str
+    arrived: Callable[[], Mapping[str, str]]
+    """Returns in words what has come, by student; without those for whom nothing has."""
+
+
 class Platform(ABC):
     """One assignment on a platform.
 
@@ -202,6 +215,16 @@ class Platform(ABC):
         Raises:
             UsageError: the token cannot be one.
         """
+
+    @classmethod
+    def stand_in(
+        cls, assignment: str, students: Sequence[Student], possible: float
+    ) -> AbstractContextManager[PlatformStandIn] | None:
+        """Return a stand-in of the platform on this machine, for --rehearse; None if there is none.
+
+        Everybody of `students` can be graded there in the assignment, which is worth `possible` points.
+        """
+        return None
 
     @abstractmethod
     def target(self) -> Target:

@@ -103,7 +103,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
 
         def add(connection: Connection) -> tuple[bool, str]:
             submission = _submission(connection, evidence.submission)
-            newer = _newer(connection, evidence)
+            newer = _newer(connection, submission, evidence)
             given = _points(connection, submission, evidence)
             merged = with_judgements(connection, evidence)
             judged = card
@@ -123,11 +123,12 @@ class Gradebook(AbstractContextManager["Gradebook"]):
 
         is_new, newer = self.database.write(add)
         if newer:
-            of = evidence.submission
+            of, began = evidence.submission, _began(evidence)
+            times = f"begun {newer}, this one {began}" if newer != began else f"both begun {began}"
             raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
-                f"already (begun {newer}, this one {_began(evidence)}), and this one stands in the "
-                "history alone; run it with --fresh to make it count"
+                f"already ({times}), and this one stands in the history alone; run it with --fresh to "
+                "make it count"
             )
         return is_new
 
@@ -228,22 +229,28 @@ def read_grade(row: RowMapping) -> RecordedGrade:
     return RecordedGrade(submission=revive(Submission, row["body"]), card=read_card(row["card"]), **rest)
 
 
-def _newer(connection: Connection, evidence: Evidence) -> str:
+def _newer(connection: Connection, submission: int, evidence: Evidence) -> str:
     """Return when a later run began whose score is current; empty for none.
 
-    A process that was suspended may finish late, and so may a slower one of two hosts.
+    A process that was suspended may finish late, and so may a slower one of two hosts. Of runs of one second
+    the one recorded last is later, or two results folders recorded again and again would take turns.
     """
-    submission, began = evidence.submission, _began(evidence)
+    of, began, runs = evidence.submission, _began(evidence), dumps(evidence.runs)
     if not began:  # nothing was observed: only people judge
         return ""
-    current = current_scores(submission.assignment, *submission.students)
-    newest = (
-        select(func.max(ATTEMPTS.c.began))
-        .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
-        .join(current, current.c.score == SCORES.c.id)
-    )
-    recorded = connection.scalar(newest) or ""
+    current = current_scores(of.assignment, *of.students)
+    counting = select(ATTEMPTS.c.began, ATTEMPTS.c.runs).join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
+    attempts = connection.execute(counting.join(current, current.c.score == SCORES.c.id)).all()
+    recorded = max((attempt.began for attempt in attempts), default="")
+    if recorded == began and all(attempt.runs != runs for attempt in attempts):
+        return recorded if _is_recorded(connection, submission, runs) else ""
     return recorded if recorded > began else ""
+
+
+def _is_recorded(connection: Connection, submission: int, runs: str) -> bool:
+    """Tell whether there is an attempt of exactly these runs."""
+    known = select(ATTEMPTS.c.id).where(ATTEMPTS.c.submission == submission, ATTEMPTS.c.runs == runs)
+    return connection.scalar(known.limit(1)) is not None
 
 
 def _count_points(
@@ -298,10 +305,7 @@ def _add_outdated(
     connection: Connection, submission: int, evidence: Evidence, card: Scorecard, how: How
 ) -> bool:
     """Add evidence and score to the history, without totals that count, unless its runs are there already."""
-    known = select(ATTEMPTS.c.id).where(
-        ATTEMPTS.c.submission == submission, ATTEMPTS.c.runs == dumps(evidence.runs)
-    )
-    if connection.scalar(known.limit(1)) is not None:
+    if _is_recorded(connection, submission, dumps(evidence.runs)):
         return False
     attempt = _add_attempt(connection, submission, evidence)
     students = evidence.submission.students

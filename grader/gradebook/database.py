@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeAlias, TypeVar
 
@@ -19,6 +20,8 @@ WRITING = "writing"
 """Execution option of a connection whose transaction writes."""
 RETRY_AFTER_S = (0.1, 0.5, 2.0, 5.0, 10.0, 15.0)
 """Seconds to wait before each further try: together a server may take half a minute to start again."""
+WHILE_OPENING = 3
+"""So many tries at most while it is opened: who named a server that is not there waits three seconds."""
 T = TypeVar("T")
 Troubles: TypeAlias = Mapping[str, tuple[type[GraderError], str]]
 
@@ -49,12 +52,14 @@ class Database(ABC):
         self.copy_before_migration = ""
         """Where the tables are as they were before this object migrated them; empty if it did not."""
         self._patient = True
+        self._tries = WHILE_OPENING
         event.listen(engine, "begin", self._begin)
         try:
             self._migrate(migrations, create=create)
         except BaseException:
             self.close()
             raise
+        self._tries = len(RETRY_AFTER_S)
 
     @abstractmethod
     def backup(self, to: Path) -> None:
@@ -83,9 +88,26 @@ class Database(ABC):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Connect in a transaction that sees the rows as they are now."""
-        with self.errors(), self.engine.connect() as connection, connection.begin():
-            yield connection
+        """Connect in a transaction that sees the rows as they are now; a server that starts is waited for."""
+        with self.errors(), ExitStack() as resources:
+            yield self._persistently(partial(self._begun, resources))
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Call `work` in such a transaction and return its result; again after a lost connection."""
+
+        def once() -> T:
+            with self.engine.connect() as connection, connection.begin():
+                return work(connection)
+
+        return self._persistently(once)
+
+    def _begun(self, resources: ExitStack) -> Connection:
+        """Begin a transaction that reads, which ends with `resources`."""
+        with ExitStack() as entered:
+            connection = entered.enter_context(self.engine.connect())
+            entered.enter_context(connection.begin())
+            resources.push(entered.pop_all())
+            return connection
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Call `work` as the only writer, in a transaction that is committed afterwards; return its result.
@@ -93,12 +115,16 @@ class Database(ABC):
         After what passes, as a lost connection, it is called again. Where the connection was lost while the
         transaction was committed, the server says first whether it was: nothing is written twice.
         """
-        delays_s = list(RETRY_AFTER_S if self._patient else ())
         uncertain: list[tuple[str, T]] = []
+        return self._persistently(lambda: self._write_once(work, uncertain))
+
+    def _persistently(self, call: Callable[[], T]) -> T:
+        """Call it until it returns, or fails for good, or half a minute is over."""
+        delays_s = list(RETRY_AFTER_S[: self._tries] if self._patient else ())
         with self.errors():
             while True:
                 try:
-                    result = self._write_once(work, uncertain)
+                    result = call()
                 except DBAPIError as error:
                     if not self._passes(error):
                         raise
@@ -175,17 +201,20 @@ class Database(ABC):
             connection.exec_driver_sql(statement)
 
     def _migrate(self, migrations: Sequence[Migration], *, create: bool) -> None:
-        with self.reading() as connection:
-            number = version(connection, self.name, migrations)
+        number = self.read(lambda connection: version(connection, self.name, migrations))
         if number == len(migrations):
             return
         if not (number or create or self.may_be_empty):
             raise missing(self.name)
         with self.writing() as connection:
             number = version(connection, self.name, migrations)  # another process may have been first
-            if 0 < number < len(migrations):
-                self.copy_before_migration = self._keep(connection, len(migrations))
-            migrate(connection, number, migrations)
+            self._apply(connection, number, migrations)
+
+    def _apply(self, connection: Connection, number: int, migrations: Sequence[Migration]) -> None:
+        """Apply the migrations after `number`, with a copy of the tables as they were."""
+        if 0 < number < len(migrations):
+            self.copy_before_migration = self._keep(connection, len(migrations))
+        migrate(connection, number, migrations)
 
 
 def sqlstate(error: DBAPIError) -> str:

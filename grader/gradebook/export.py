@@ -12,7 +12,18 @@ from grader.model.score import Line, Standing
 from grader.text import one_line
 
 BEFORE = ("Student", "Submitted as", "Standing")
-AFTER = ("Raw", "Lost by lateness", "Total", "Final", "Submitted at", "Scored at", "Rubric")
+AFTER = (
+    "Raw",
+    "Lost by lateness",
+    "Total",
+    "Open",
+    "Final",
+    "Submitted at",
+    "Scored at",
+    "Rubric",
+    "Upload",
+    "Of several uploads",
+)
 """Headings with capitals, which ids of items never have: they cannot be taken for each other."""
 NOTHING = "no submission"
 
@@ -47,11 +58,13 @@ def document(grade: RecordedGrade) -> dict[str, Any]:
         "standing": card.standing.value,
         "points": {name: getattr(card.points, name) for name in card.points.__slots__},
         "adjusted": total.adjusted,
+        "open": card.still_open(total),
         "final": total.final,
         "late": total.late and {"days": total.late.days, "lost": total.late.lost, "rule": total.late.rule},
         "items": [_item(line) for line in card.lines],
         "submission": {
             "archive": submission.archive,
+            "chosen": submission.chosen,
             "digest": submission.digest,
             "submitted_at": submission.submitted_at and submission.submitted_at.isoformat(),
         },
@@ -80,8 +93,10 @@ def _row(grade: RecordedGrade, items: Sequence[str]) -> Iterator[str | float]:
     yield card.points.raw
     yield total.late.lost if total.late else ""
     yield total.adjusted
+    yield card.still_open(total)
     yield "" if total.final is None else total.final
     yield from map(_cell, (submitted_at.isoformat() if submitted_at else "", grade.at, card.rubric))
+    yield from map(_cell, (grade.submission.archive, grade.submission.chosen))
 
 
 def _cell(text: str) -> str:

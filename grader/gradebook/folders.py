@@ -1,4 +1,4 @@
-"""Grades from results folders, by the present rubric and without running anything."""
+"""Grades from results folders, by the present file of their rubric and without running anything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
-from grader.errors import UsageError
+from grader.grading.rubric_of_class import rubric_again, rubrics_in
 from grader.grading.tasks import still_valid, tasks_of
 from grader.model.evidence import Evidence
 from grader.scoring.score import score
@@ -24,25 +24,28 @@ if TYPE_CHECKING:
 
 
 def grades_in(
-    out: Path, course: Course, plugins: Plugins, rubric: str | None = None
+    out: Path, course: Course, plugins: Plugins, rubric: str | None, tell: Callable[[str], None]
 ) -> Iterator[tuple[Evidence, Callable[[Evidence], Scorecard]]]:
     """Yield all evidence below a results folder, by assignment and student, with what scores it.
 
+    Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
+
     Raises:
-        UsageError: there is no such folder, or no such rubric.
+        UsageError: there is no such rubric, or the scores there are by several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
         NotObservedError: evidence cannot be read.
     """
-    if not out.is_dir():
-        raise UsageError(f"{out}: there is no such results folder; grade first, or name another")
     for name in sorted(plugins.assignment_folders):
         folders = sorted((out / name).glob(f"*/{EVIDENCE}"))
         if not folders:
             continue
-        path = course.rubric_for(name, rubric)
+        graded_by = rubrics_in(file.parent for file in folders)
+        path, remark = rubric_again(course, name, rubric, graded_by, out)
         loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
         if loaded.assignment != name:
             continue
+        if remark:
+            tell(remark)
         extensions = course.extensions_of(name)
         judge = partial(_score, loaded, plugins, extensions, course.zone)
         declared, place = plugins.assignments[name], plugins.assignment_folders[name]

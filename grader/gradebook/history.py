@@ -58,6 +58,7 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
             "rubric_digest": card.rubric_digest,
             "submission_digest": card.submission_digest,
             "archive": grade.submission.archive,
+            "chosen": grade.submission.chosen,
             "run": grade.run,
             "began": grade.began,
             "grader": grade.grader,

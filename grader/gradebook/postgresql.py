@@ -30,6 +30,7 @@ _CHUNK = 200
 
 _PASSING = frozenset({"40001", "40P01", "53300", "57P01", "57P02", "57P03"})
 """Conflicts of transactions, too many connections, a server that stops, crashed or starts."""
+_NO_RIGHTS = "42501"
 _FOREIGN = frozenset({"42P01", "42703", "42883"})
 """A table, a column or a function that is missing."""
 _CLOCK_S = 60.0
@@ -65,7 +66,7 @@ class PostgresqlDatabase(Database):
     )
     may_be_empty: ClassVar[bool] = False
     troubles: ClassVar[Troubles] = {
-        "42501": (
+        _NO_RIGHTS: (
             UsageError,
             "the account may not read or write there; docs/how-to/team-gradebook.md lists its rights",
         ),
@@ -78,13 +79,35 @@ class PostgresqlDatabase(Database):
         "40001": (NotObservedError, "another program changed the same rows; try again"),
         "40P01": (NotObservedError, "another program changed the same tables; try again"),
         "57014": (NotObservedError, "the server ended the statement (statement_timeout); raise that there"),
+        "starting up": (NotObservedError, "the server is just starting; try again"),
+        "shutting down": (NotObservedError, "the server is just stopping; try again"),
+        "in recovery mode": (NotObservedError, "the server is recovering from a crash; try again"),
+        "during recovery": (UsageError, "the server is a standby, which cannot be written; name the primary"),
+        "not currently accepting": (
+            NotObservedError,
+            "the database takes no connections (ALLOW_CONNECTIONS); ask who runs the server",
+        ),
+        "invalid connection option": (
+            UsageError,
+            "the address has an unknown option ({cause}); leave it out",
+        ),
+        "invalid sslmode": (UsageError, "the address has an unknown value ({cause}); correct it"),
+        "bad value for": (UsageError, "the address has a wrong value ({cause}); correct it"),
         "pg_hba.conf": (UsageError, "the server lets this account not in from here; see its pg_hba.conf"),
+        "SSL": (
+            UsageError,
+            "the connection is not as safe as sslmode demands ({cause}); switch SSL on there, or name its "
+            "certificates by sslrootcert",
+        ),
         "password": (UsageError, "the server does not accept the account; see ~/.pgpass or PGPASSWORD"),
         "definition of service": (UsageError, "there is no such service; see ~/.pg_service.conf"),
         "does not exist": (UsageError, "there is no such database or account; create it on the server first"),
         "resolve host": (NotObservedError, "no machine has this name; check the name, or the network"),
         "translate host": (NotObservedError, "no machine has this name; check the name, or the network"),
-        "connection": (NotObservedError, "the server cannot be reached; see whether it runs"),
+        "connection": (
+            NotObservedError,
+            "the server cannot be reached ({cause}); see whether it runs, and whether the address is right",
+        ),
     }
 
     def __init__(
@@ -135,8 +158,7 @@ class PostgresqlDatabase(Database):
             yield
 
     def _migrate(self, migrations: Sequence[Migration], *, create: bool) -> None:
-        with self.reading() as connection:
-            encoding = connection.scalar(text("SHOW server_encoding"))
+        encoding = self.read(lambda connection: connection.scalar(text("SHOW server_encoding")))
         if encoding != "UTF8":
             raise UsageError(
                 f"{self.name}: keeps text as {encoding}, which cannot hold every name; "
@@ -144,10 +166,22 @@ class PostgresqlDatabase(Database):
             )
         super()._migrate(migrations, create=create)
 
+    def _apply(self, connection: Connection, number: int, migrations: Sequence[Migration]) -> None:
+        try:
+            super()._apply(connection, number, migrations)
+        except DBAPIError as error:
+            if sqlstate(error) != _NO_RIGHTS:
+                raise
+            raise UsageError(
+                f"{self.name}: its tables are {'of an older grader' if number else 'not made yet'}, and this "
+                f"account may not {'migrate' if number else 'make'} them; have their owner run grader record "
+                "once, with this version"
+            ) from None
+
     def _compare_clocks(self) -> None:
         """Refuse a machine with a wrong clock: the times of runs decide which grade counts."""
-        with self.reading() as connection:
-            ahead_s = time.time() - float(connection.scalar(text("SELECT extract(epoch FROM now())")) or 0)
+        seconds = self.read(lambda connection: connection.scalar(text("SELECT extract(epoch FROM now())")))
+        ahead_s = time.time() - float(seconds or 0)
         if abs(ahead_s) > _CLOCK_S:
             side = "ahead of" if ahead_s > 0 else "behind"
             raise NotObservedError(
@@ -165,7 +199,8 @@ class PostgresqlDatabase(Database):
                 NotObservedError,
                 f"its tables are not as grader made them ({sqlstate(error)}); see its owner",
             )
-        return super()._trouble(error)
+        kind, words = super()._trouble(error)
+        return kind, words.replace("{cause}", _cause(error))
 
     def _holder(self, key: int) -> str:
         """Name the account whose program has an advisory lock."""
@@ -199,3 +234,9 @@ class PostgresqlDatabase(Database):
         for table in inspect(connection).get_table_names():
             connection.exec_driver_sql(f"CREATE TABLE {schema}.{table} AS TABLE {table}")
         return f"schema {schema}"
+
+
+def _cause(error: DBAPIError) -> str:
+    """Return the part of libpq's message on a connection that says what went wrong."""
+    first = str(error.orig).strip().partition("\n")[0]
+    return first.rpartition("failed: ")[2].removeprefix("connection is bad: ")

@@ -15,6 +15,7 @@ from grader.scoring.redact import staff_view
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
     from grader.gradebook.book import Gradebook, RecordedGrade
+    from grader.model.submission import Submission
     from grader.model.view import AudienceView
 
 
@@ -59,6 +60,7 @@ def class_view(
             GradedSubmission(
                 students=each.students,
                 card=each.grade.card,
+                upload=_upload(each.grade.submission),
                 evidence=item_evidence(evidence, drawings_of(items, evidence.observations, kinds or {})),
             )
             for each in shared
@@ -69,6 +71,10 @@ def class_view(
         scored_at=max((each.grade.at for each in shared), default=""),
         rubrics=dict(rubrics.most_common()),
     )
+
+
+def _upload(submission: Submission) -> str:
+    return f"{submission.archive}, {submission.chosen}" if submission.chosen else ""
 
 
 def staff_views(book: Gradebook, assignment: str) -> Iterator[AudienceView]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, Select, select
 from grader.config.points_file import MANUAL, WAITS, PointsGiven
 from grader.gradebook.book import Gradebook, add_score, current_scores
 from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
-from grader.gradebook.rows import card_text, join, read_card, revive
+from grader.gradebook.rows import card_text, join, read_card, read_rubric_name, revive
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS
 from grader.model.evidence import Evidence
 from grader.model.observation import Observation, Outcome
@@ -116,6 +117,14 @@ def rescore(book: Gradebook, judge: Judge, *, apply: bool = False) -> Iterator[R
             if writer is not None and rescored.changes:
                 add_score(writer, row.attempt, text, "rescore", rescored.after, rescored.students)
             yield rescored
+
+
+def graded_by(book: Gradebook, assignment: str) -> Mapping[str, int]:
+    """Count the students with a current grade by the names of the rubrics that it was given by."""
+    current = current_scores(assignment)
+    cards = select(SCORES.c.card).join(current, current.c.score == SCORES.c.id)
+    with book.database.reading() as connection:
+        return Counter(map(read_rubric_name, connection.scalars(cards)))
 
 
 def _students(connection: Connection, assignment: str) -> Mapping[int, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from grader.grading.submission import Request
 from grader.intake.names import Sender
 from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
+from grader.model.magnitude import counted
 
 Results = Iterator[tuple[int, Graded | Exception]]
 
@@ -46,15 +47,16 @@ class Attempts:
         """
         contests: dict[int, list[Candidate]] = {}
         newest = {
-            number: replace(request, one_of_several=bool(older[number]))
+            number: replace(
+                request, one_of_several=bool(older[number]), chosen=_chosen("the newest", older[number])
+            )
             for number, request in enumerate(requests)
         }
         for number, result in self._grade(newest):
             if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
                 contests[number] = [Candidate(request=requests[number], graded=result)]
                 continue
-            for submission in older[number]:
-                self._tell(f"{submission.name}: is an older attempt; {_counts(requests[number])}")
+            self._tell_which(requests[number].archive, older[number], result)
             yield number, result
         for place in range(max((len(older[number]) for number in contests), default=0)):
             attempts = {
@@ -70,23 +72,57 @@ class Attempts:
                     yield number, result
                 else:
                     contests[number].append(Candidate(request=attempts[number], graded=result))
-        yield from self._grade({number: self._best(candidates) for number, candidates in contests.items()})
+        yield from self._grade_best(contests)
+
+    def _tell_which(self, newest: Upload, older: Sequence[Upload], result: Graded | Exception) -> None:
+        """Say which of several uploads counts, and why."""
+        if isinstance(result, Exception):
+            for upload in older:
+                self._tell(f"{upload.name}: is an older attempt; {newest.name} counts")
+        elif chosen := result.submission.chosen:
+            order = "" if older else "; their names give no order in time: leave out what is not to count"
+            self._tell(f"{newest.name}: counts, {chosen}{order}")
+
+    def _grade_best(self, contests: Mapping[int, Sequence[Candidate]]) -> Results:
+        """Grade the best of each, of equal ones the newest, from what was observed of it by now."""
+        bests = {number: max(of, key=lambda candidate: candidate.points) for number, of in contests.items()}
+        requests = {}
+        for number, best in bests.items():
+            others = [other.request.archive for other in contests[number] if other is not best]
+            chosen = _chosen(f"the best, with {counted(best.points, 'point')}", others)
+            requests[number] = replace(best.request, fresh=False, one_of_several=False, chosen=chosen)
+        for number, result in self._grade(requests):
+            if isinstance(result, Exception):
+                yield number, result
+                continue
+            if chosen := result.submission.chosen:
+                self._tell(f"{result.submission.archive}: counts, {chosen}")
+            first = bests[number].graded  # before it was graded once more
+            graded_by = contests[number][0].graded.graded_by
+            yield number, replace(result, ran=first.ran, collected=first.collected, graded_by=graded_by)
 
     def _grade(self, requests: Mapping[int, Request]) -> Results:
-        """Grade requests by their numbers, in as few waves as no student is in twice."""
+        """Grade requests by their numbers, in as few waves as no student is in twice.
+
+        Each is told which other uploads of its student were graded in earlier waves.
+        """
         numbers = list(requests)
+        graded: dict[str, dict[str, tuple[str, ...]]] = {}
         for wave in waves([request.archive for request in requests.values()], self._roster):
-            with closing(self._grading.grade([requests[numbers[place]] for place in wave])) as results:
+            of_wave = [self._after(requests[numbers[place]], graded) for place in wave]
+            with closing(self._grading.grade(of_wave)) as results:
                 for place, result in results:
+                    if not isinstance(result, Exception):
+                        submission = result.submission
+                        uploads = graded.setdefault(submission.student, {})
+                        before = uploads.get(submission.assignment, ())
+                        uploads[submission.assignment] = (*before, submission.archive)
                     yield numbers[wave[place]], result
 
-    def _best(self, candidates: Sequence[Candidate]) -> Request:
-        """The best, of equal ones the newest, to be graded from what is known of it."""
-        best = max(candidates, key=lambda candidate: candidate.points)
-        others = [candidate.request.archive.name for candidate in candidates if candidate is not best]
-        if others:
-            self._tell(f"{best.request.archive.name}: is the best attempt, before {', '.join(others)}")
-        return replace(best.request, fresh=False, one_of_several=False)
+    def _after(self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Request:
+        """Return a request that knows the uploads of its student which were graded before."""
+        sender = sender_named_by(request.archive, self._roster) if graded else None
+        return replace(request, earlier=dict(graded.get(sender.student, {}))) if sender else request
 
 
 def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:
@@ -111,6 +147,15 @@ def sender_named_by(submission: Upload, roster: Mapping[str, str]) -> Sender | N
         return sender_of_upload(submission, roster)
     except GraderError:
         return None
+
+
+def _chosen(which: str, others: Sequence[Upload]) -> str:
+    """Return `the best of 3 attempts, with 3 points, before hw-2.zip`; empty if there are no others."""
+    if not others:
+        return ""
+    which, comma, how = which.partition(",")
+    names = ", ".join(other.name for other in others)
+    return f"{which} of {len(others) + 1} attempts{comma}{how}, before {names}"
 
 
 def _counts(request: Request) -> str:

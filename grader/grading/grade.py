@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 
 from grader.config.evidence_file import (
@@ -55,6 +56,8 @@ class _InProgress:
     """Gives its results folder back."""
     waiting: dict[int, Part]
     """Parts that have no order yet, by their numbers."""
+    has_parts: bool
+    """Whether anything of it was to be observed."""
     ordered: dict[str, tuple[int, Part]] = field(default_factory=dict)
     """Parts whose orders are open, with their numbers, by the key of the order."""
     unrecorded: dict[str, Task] = field(default_factory=dict)
@@ -67,8 +70,8 @@ class _InProgress:
     """Why a record of an open order could not be read."""
     problem: str = ""
     """Why the order that ended last was cut short."""
-    runs: set[str] = field(default_factory=set)
-    """The ids of the runs of its orders."""
+    runs: dict[str, str] = field(default_factory=dict)
+    """When the runs of its orders began, by their ids."""
     unseen_again: dict[str, str] = field(default_factory=dict)
     """Notes of items that were to be observed again, and could not be."""
 
@@ -85,6 +88,7 @@ class Grading:
         self._plugins = files.plugins
         self._session = session
         self._alone = alone
+        self._began = datetime.now(UTC).replace(microsecond=0)  # runs note whole seconds
         self._open: dict[str, _InProgress] = {}
         """By the key of each open order."""
         self._results: deque[tuple[int, Graded | Exception]] = deque()
@@ -141,6 +145,7 @@ class Grading:
                 submission=submission,
                 closing=resources.pop_all(),
                 waiting=dict(enumerate(parts)),
+                has_parts=bool(parts),
             )
             self._advance(entry)
 
@@ -236,7 +241,7 @@ class Grading:
         entry.lines.add(hash(line))
         submission.stored.add(record)
         if isinstance(record, RunStarted):  # on other machines an order gets a new one with each attempt
-            entry.runs.add(record.run.id)
+            entry.runs[record.run.id] = record.run.started_at
         if isinstance(record, ItemObserved):
             item = record.observation.item
             entry.unrecorded.pop(item, None)
@@ -273,10 +278,17 @@ class Grading:
             try:
                 _require_sandbox(entry)
                 trouble = (entry.problem if entry.left_over else "") or _kept(entry)
-                result = score_and_report(entry.submission, self._files, trouble)
+                graded = score_and_report(entry.submission, self._files, trouble)
+                result = replace(graded, ran=entry.has_parts, collected=self._collected(entry))
             except Exception as error:
                 result = error
         self._results.append((entry.number, result))
+
+    def _collected(self, entry: _InProgress) -> bool:
+        """Tell whether all runs of a submission, on other machines, began before this command."""
+        return bool(entry.runs) and all(
+            datetime.fromisoformat(began) < self._began for began in entry.runs.values()
+        )
 
 
 def _kept(entry: _InProgress) -> str:

@@ -15,6 +15,7 @@ from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
 from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE
+from grader.grading.rubric_of_class import SCORE, rubric_again, rubrics_in
 from grader.intake.receive import receive
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job, Task
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from grader.intake.upload import Upload
     from grader.plugins import Plugins
 
-SCORE = "score.json"
 _MACHINE = ("grader", "python", "processor", "kernel", "gpus")
 """Of a run's environment, what may explain another result."""
 
@@ -121,7 +121,7 @@ def replay(
     """Observe an item again in `place`, an empty folder; the results folder stays as it is.
 
     The files are those that were kept, or those of `archive`. The rubric is the one of that name, or else
-    the one that the score was given by, or if there is none any more, that of the assignment.
+    the one that the score was given by, also if its file has changed.
 
     Raises:
         UsageError: the item, the rubric or the archive is not there.
@@ -179,7 +179,8 @@ def _rubric_file(course: Course, stored: StoredScore, named: str | None) -> Path
         for path in course.rubrics():
             if digest_bytes(path.read_bytes()) == stored.rubric:
                 return path
-    return course.rubric_for(stored.evidence.submission.assignment, named)
+    graded_by = rubrics_in([stored.folder])
+    return rubric_again(course, stored.evidence.submission.assignment, named, graded_by, stored.folder)[0]
 
 
 def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, WorkerRun]:

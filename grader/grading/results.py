@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.config.evidence_file import EVIDENCE
-from grader.errors import NotObservedError
+from grader.config.problem import closest
+from grader.errors import NotObservedError, UsageError
 from grader.files import obstacle, write_whole
 from grader.machine.passing import locked_folder, remove_abandoned
 from grader.model.job import WORKER_LOG
@@ -128,6 +129,30 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             continue
         except OSError:
             return
+
+
+def require_results(out: Path, where: str) -> None:
+    """Check that a folder holds results; `where` is its name in an error.
+
+    Raises:
+        UsageError: there is no such folder, or there are none in it.
+    """
+    if any(out.glob(f"*/*/{EVIDENCE}")):
+        return
+    advice = "name the folder that grader run --out wrote"
+    if not out.exists():
+        neighbours = (other.name for other in out.parent.glob("*") if any(other.glob(f"*/*/{EVIDENCE}")))
+        meant = closest(out.name, neighbours)
+        advice = f"did you mean {out.with_name(meant)}?" if meant else "grade first, or name another"
+        raise UsageError(f"{where}: there is no such results folder; {advice}")
+    if not out.is_dir():
+        raise UsageError(f"{where}: is no results folder; {advice}")
+    around = out.absolute().parents
+    if (out / EVIDENCE).is_file() and len(around) > 1:
+        advice = f"did you mean {around[1]}?"
+    elif any(out.glob(f"*/{EVIDENCE}")):
+        advice = f"did you mean {around[0]}?"
+    raise UsageError(f"{where}: holds no results; {advice}")
 
 
 def is_used(out: Path) -> bool:

@@ -39,6 +39,12 @@ class Graded:
     reports: tuple[Path, ...]
     trouble: str = ""
     """Why observing was cut short, if it was."""
+    ran: bool = True
+    """Whether this command had anything to run for it."""
+    collected: bool = False
+    """Whether all that was to run had been run before this command began, elsewhere."""
+    graded_by: str = ""
+    """The name of the rubric that the earlier score in this folder was by; empty without one."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -71,7 +77,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     graded = write_grade(evidence, rubric, submission.results, files, published=request.published)
     if not (request.one_of_several and rubric.attempts == "best"):
         files.plugins.graded(graded.submission, evidence, graded.scorecard)
-    return replace(graded, trouble=trouble)
+    return replace(graded, trouble=trouble, graded_by=submission.graded_by)
 
 
 def write_grade(

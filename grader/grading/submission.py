@@ -23,6 +23,7 @@ from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
+from grader.grading.rubric_of_class import rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
@@ -57,6 +58,10 @@ class Request:
     """Whether students may see what is shown once grades are published."""
     one_of_several: bool = False
     """Whether it is an attempt beside others: where the best counts, nobody hears of its grade yet."""
+    chosen: str = ""
+    """Why it counts and not another upload; where the best counts, that is known once all are graded."""
+    earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By assignment, other uploads of the same student that this command has graded."""
 
 
 class CourseFiles:
@@ -190,6 +195,8 @@ class OpenSubmission:
     least_isolation: str
     titles: Mapping[str, str]
     """By item."""
+    graded_by: str
+    """The name of the rubric that the score in the results folder is by; empty without one."""
     tried: set[str] = field(default_factory=set)
     """Items that were observed by this command: simulated or undecided ones are not tried again."""
 
@@ -220,6 +227,16 @@ class OpenSubmission:
         return left_to_do(self.tasks, earlier, self._passed(earlier, kinds), chosen)
 
 
+def _chosen(request: Request, assignment: str, rubric: Rubric) -> str:
+    """Return why an upload counts; empty if it is the only one, or nobody knows yet."""
+    if request.one_of_several and rubric.attempts == "best":
+        return ""
+    earlier = request.earlier.get(assignment, ())
+    if not request.chosen and earlier:
+        return f"graded last of {len(earlier) + 1} uploads, after {', '.join(earlier)}"
+    return request.chosen
+
+
 @contextmanager
 def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmission]:
     """Unpack an archive into its results folder, and lock that.
@@ -244,6 +261,7 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             submission = replace(submission, submitted_at=request.submitted_at)
         rubric = files.rubric(submission.assignment, request.rubric)
         wanted_items(request.items, rubric.items)  # before anything of an earlier run is touched
+        submission = replace(submission, chosen=_chosen(request, submission.assignment, rubric))
         least_isolation = files.least_isolation(request)
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
@@ -262,5 +280,6 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 tasks=files.tasks(rubric, submission),
                 stored=stored,
                 least_isolation=least_isolation,
+                graded_by=rubric_in(results.folder),
                 titles={item.id: item.title for item in rubric.items},
             )

@@ -197,7 +197,7 @@ def _coarser(*dtypes: np.dtype[Any]) -> str:
 
 @dataclass(slots=True)
 class _Differences:
-    """What the elements of two flat arrays differ by."""
+    """Where, and by how much, two flat arrays differ."""
 
     wrong: int = 0
     first: int = 0

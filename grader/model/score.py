@@ -161,6 +161,19 @@ class Scorecard:
     standing: Standing
     """The standing of the most doubtful line."""
 
+    def still_open(self, total: Total) -> float:
+        """Return the most that the open points can add to a total of this card, after the late rule."""
+        return round(
+            _after_late(self.points.raw + self.points.pending, total.late)
+            - _after_late(self.points.raw, total.late),
+            9,
+        )
+
+
+def _after_late(raw: float, late: Late | None) -> float:
+    """Take off what lateness costs; what is below zero has nothing left to lose."""
+    return raw - max(0.0, raw) * late.share if late else raw
+
 
 def _as_lines(judged: Award | Line, *names: str) -> None:
     """Make each of the texts of a frozen value one line, and each flag: they quote what programs say."""

@@ -35,6 +35,8 @@ class Submission:
     participant or a group, which have another one in every assignment."""
     attempt: int | None = None
     """The LMS's number of an attempt: larger is later, None is first or unknown."""
+    chosen: str = ""
+    """Why it counts: `the newest of 2 attempts, before hw.zip`; empty if it was the only upload."""
 
     @property
     def students(self) -> tuple[str, ...]:

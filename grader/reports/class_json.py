@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def class_document(view: ClassView) -> dict[str, Any]:
     """Return a class as JSON values.
 
-    Of `students`: student, submitted_as (a team), total so far, final (null while points are open),
-    possible, standing, and untimed if the late rule
-    lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
+    Of `students`: student, submitted_as (a team), total so far, open (the most that open points can add to
+    it, after the late rule), final (null while points are open), possible, standing, and untimed if the late
+    rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
     `states`, the submissions by what became of them. `absent` are students without a grade.
     """
     return {
@@ -27,6 +27,7 @@ def class_document(view: ClassView) -> dict[str, Any]:
                 "student": total.student,
                 "submitted_as": submission.card.student,
                 "total": total.adjusted,
+                "open": submission.card.still_open(total),
                 "final": total.final,
                 "possible": submission.card.points.possible,
                 "standing": submission.card.standing.value,

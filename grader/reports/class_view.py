@@ -39,6 +39,8 @@ class GradedSubmission:
     card: Scorecard
     evidence: Mapping[str, ItemEvidence]
     """By item id."""
+    upload: str = ""
+    """Which of several uploads counts, and why; empty if there was one."""
 
     @property
     def totals(self) -> Iterator[Total]:
@@ -67,6 +69,11 @@ class ClassView:
     """The time of the newest score: ISO 8601, UTC."""
     rubrics: Mapping[str, int] | None = None
     """The number of submissions scored by each rubric, by its name and digest."""
+
+    @property
+    def uploads(self) -> tuple[str, ...]:
+        """For each submission that is one of several uploads, whose it is, which one counts, and why."""
+        return tuple(f"{each.card.student}: {each.upload}" for each in self.submissions if each.upload)
 
     @property
     def untimed(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,6 +22,7 @@ from grader.reports.words import (
     out_of,
     remarks,
     signed,
+    worth_after_late,
 )
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ ENVIRONMENT = {
     "load_1min": "Load over a minute",
     "machine": "Architecture",
     "subject": "Process of the student",
+    "landlock_abi": "version of Landlock",
+    "preload_s": "seconds of imports",
+    "seccomp": "filter of system calls",
 }
-"""Names of what a run says of its machine; others are as in the evidence."""
+"""Names of what a run says of its machine, and of a program's process; others are as in the evidence."""
 
 
 class Html(Report):
@@ -58,7 +62,8 @@ class Html(Report):
         students = [total.student for total in card.totals]
         raw = card.totals[0].adjusted if len(card.totals) == 1 else points.raw
         full = min(max(raw, 0.0), points.possible)
-        still_open = min(points.pending, points.possible - full)
+        pending = card.still_open(card.totals[0]) if len(card.totals) == 1 else points.pending
+        still_open = min(pending, points.possible - full)
         shares = {"full": full, "open": still_open, "lost": points.possible - full - still_open}
         rows = _in_order(
             [item_row(position, line, items[line.item], view) for position, line in enumerate(card.lines, 1)],
@@ -77,6 +82,7 @@ class Html(Report):
             remarks=remarks(view),
             ledger=tuple(_ledger(card)),
             pending=tuple(_pending(card).items()),
+            open_worth=lambda lines: worth_after_late(fsum(line.possible for line in lines), card),
             worth=lambda lines: fsum(line.possible for line in lines),
             rows=rows,
             banners=banners,
@@ -145,18 +151,24 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
 def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple[str, str]]:
     submission = evidence.submission
     yield "Handed in", submission.archive
+    yield "Of several uploads", submission.chosen
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
     yield "Digest of the files", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
-    for run in evidence.runs:
-        yield from _run(run, zone)
+    runs = [dict(_run(run, zone)) for run in evidence.runs]
+    of_all = set.intersection(*(set(run.items()) for run in runs)) if runs else set()
+    for run in runs:
+        yield from (fact for fact in run.items() if fact not in of_all)
+    yield from (fact for fact in (runs[0].items() if runs else ()) if fact in of_all)
 
 
 def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield "Observed at", local_time(run.started_at, zone)
     yield "Isolation", run.isolation
     for name, value in run.environment.items():
-        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), plain(value)
+        parts = value if isinstance(value, Mapping) else {"": value}
+        texts = (f"{ENVIRONMENT.get(part, part)} {plain(of_part)}".strip() for part, of_part in parts.items())
+        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), ", ".join(texts)

@@ -87,6 +87,7 @@ def _junitparser() -> Any:
 
 def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
     points = scorecard.points
+    still_open = {f"open.{total.student}": str(scorecard.still_open(total)) for total in scorecard.totals}
     adjusted = {f"adjusted.{total.student}": str(total.adjusted) for total in scorecard.totals}
     return {
         "students": ", ".join(total.student for total in scorecard.totals),
@@ -96,6 +97,7 @@ def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
         "bonus": str(points.bonus),
         "penalty": str(points.penalty),
         **adjusted,
+        **still_open,
         "standing": scorecard.standing.value,
         "submission_digest": scorecard.submission_digest,
         "rubric_digest": scorecard.rubric_digest,

@@ -44,6 +44,10 @@ QUANTITIES = {
     "wrong": "elements that differ",
     "max_abs_error": "largest difference",
     "max_rel_error": "largest relative difference",
+    "of_first_call_s": "first call of the fast function",
+    "over_first_call_s": "first call of the slow function",
+    "reference_of_first_call_s": "first call of the reference's fast function",
+    "reference_over_first_call_s": "first call of the reference's slow function",
 }
 """Names of quantities in plain words; others are named as in the evidence, without their units."""
 
@@ -68,12 +72,14 @@ def quantity_text(quantity: Quantity) -> str:
         if unit == "bytes":
             return size(value)
         if isinstance(value, int):
-            return f"{value:,} {unit}".rstrip()
+            return f"{value:,} {unit.removesuffix('s') if value == 1 else unit}".rstrip()
     return f"{plain(value)} {unit}".rstrip()
 
 
 def plain(value: Any) -> str:
     """Format plain data as JSON for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

@@ -3,6 +3,7 @@
 Top level:
     schema: number of this format; a field changed its meaning only if this did.
     assignment: its name.
+    rubric: the name of the rubric that the points are by.
     students: the names of everyone whose grade this is.
     standing: `final`, `provisional` or `held`.
     whole: whether every item is here; a student's file is without hidden ones, and so are its sums.
@@ -11,7 +12,8 @@ Top level:
     late: one object per student, in the order of `students`; empty if there is no deadline.
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
-        told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
+        told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none); `chosen`, why it
+        counts where there were several uploads.
     environment: `grader`, the version that wrote this, and `runs`, one object per run of the worker:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
         it worked with), `machine`.
@@ -22,7 +24,8 @@ Of `points`:
     bonus, penalty: what came on top, and what was taken away (0 or less).
     raw: all of it within the bounds of the rubric, before the late rule.
     adjusted: by student, the raw points after the late rule.
-    final: by student, the same once nothing is open or held any more, and null until then.
+    open: by student, the most that pending points can add to `adjusted`.
+    final: by student, `adjusted` once nothing is open or held any more, and null until then.
 
 Each of `late`:
     student: whom it is about.
@@ -92,6 +95,7 @@ def document(view: AudienceView) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "assignment": card.assignment,
+        "rubric": card.rubric,
         "students": [total.student for total in card.totals],
         "standing": card.standing.value,
         "whole": view.whole,
@@ -110,6 +114,7 @@ def document(view: AudienceView) -> dict[str, Any]:
             "marked_late": submission.marked_late,
             "lms_id": submission.lms_id,
             "attempt": submission.attempt,
+            "chosen": submission.chosen,
         },
         "environment": _environment(view.evidence),
         "digests": {"rubric": card.rubric_digest, "submission": card.submission_digest},
@@ -126,6 +131,7 @@ def _points(card: Scorecard) -> dict[str, Any]:
         "penalty": points.penalty,
         "raw": points.raw,
         "adjusted": {total.student: total.adjusted for total in card.totals},
+        "open": {total.student: card.still_open(total) for total in card.totals},
         "final": {total.student: total.final for total in card.totals},
     }
 

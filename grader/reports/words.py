@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from enum import Enum
@@ -82,23 +82,59 @@ def standing_remark(card: Scorecard, *, whole: bool = True) -> str:
     """Return the sentence for the standing of a grade, or of a part of it."""
     open_lines = [line for line in card.lines if state_of(line) is LineState.OPEN]
     counts = any(line.counts != "earns" or line.possible for line in open_lines)
-    return standing_of(card.standing, card.points.pending, whole=whole, counts=counts)
+    late = any(total.late and total.late.share for total in card.totals)
+    words = {"amount": still_open(card), "when": " after the late rule"} if late else {}
+    return standing_of(card.standing, card.points.pending, whole=whole, counts=counts, **words)
 
 
-def standing_of(of: Standing, pending: float, *, whole: bool = True, counts: bool = True) -> str:
+def still_open(card: Scorecard) -> str:
+    """Return what open points can add to the totals, after the late rule; empty if it is nothing.
+
+    A range for a team whose members have different deadlines: `3.2 to 4 points`.
+    """
+    return _range([card.still_open(total) for total in card.totals] or [card.points.pending])
+
+
+def worth_after_late(points: float, card: Scorecard) -> str:
+    """Return what some of the open points can add to the totals, in the words of `still_open`."""
+    shares = [total.late.share if total.late else 0.0 for total in card.totals] or [0.0]
+    return _range([round(points * (1 - share), 9) for share in shares])
+
+
+def _range(amounts: Sequence[float]) -> str:
+    low, high = min(amounts), max(amounts)
+    if not high:
+        return ""
+    return counted(high, "point") if low == high else f"{number(low)} to {counted(high, 'point')}"
+
+
+def standing_of(
+    of: Standing,
+    pending: float,
+    *,
+    whole: bool = True,
+    counts: bool = True,
+    amount: str | None = None,
+    when: str = "",
+) -> str:
     """Return the sentence for a standing with `pending` points open, of a grade or of a part of it.
 
-    `counts` tells whether an open bonus or penalty may still change the total.
+    `counts` tells whether an open bonus or penalty may still change the total, `amount` names the open points
+    where a rule has changed them, and `when` names that rule.
     """
-    open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
+    if amount is None:
+        amount = counted(pending, "point") if pending else ""
+    open_points = f"{amount} still open{when}, neither earned nor lost"
     return {
         Standing.FINAL: "Final." if whole else "Nothing of this is open.",
         Standing.PROVISIONAL: f"Provisional: {open_points}."
+        if amount
+        else f"Provisional: what is still open is worth no points{when}."
         if pending
         else "Provisional: what may still add or take points is open."
         if counts
         else "Provisional: what is still open is worth no points.",
-        Standing.HELD: "Held: a person has to look first" + (f"; {open_points}." if pending else "."),
+        Standing.HELD: "Held: a person has to look first" + (f"; {open_points}." if amount else "."),
     }[of]
 
 

@@ -17,6 +17,8 @@ from grader.grading.digests import task_digests
 from grader.grading.submission import CourseFiles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.config.course import Course
     from grader.matching.criteria import Criterion
     from grader.model.rubric import Item, Rubric
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 class Desk:
     """The rubric of one assignment, read again when its file changes."""
 
-    def __init__(self, assignment: str, course: Course, plugins: Plugins, rubric: str | None = None) -> None:
-        """Read the rubric.
+    def __init__(self, assignment: str, course: Course, plugins: Plugins, rubric: Path) -> None:
+        """Read the rubric in a file.
 
         Raises:
             UsageError: there is no such assignment, or the rubric is of another one.
@@ -41,8 +43,7 @@ class Desk:
         self.assignment = assignment
         self.course = course
         self.plugins = plugins
-        self._named = rubric
-        self._path = course.rubric_for(assignment, rubric)
+        self._path = rubric
         self._stamp = 0
         self.rubric: Rubric
         self.judge: Judge
@@ -66,7 +67,7 @@ class Desk:
         if stamp == self._stamp:
             return False
         self.files = CourseFiles(self.course, self.plugins)
-        rubric = self.files.rubric(self.assignment, self._named)
+        rubric = self.files.read_rubric(self._path)
         if rubric.assignment != self.assignment:
             raise UsageError(f"{self._path}: grades {rubric.assignment}, not {self.assignment}")
         plugins, course = self.plugins, self.course

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, select
@@ -53,8 +54,7 @@ class PublishingChange:
 
 def is_published(book: Gradebook, assignment: str) -> bool:
     """Tell whether the grades of an assignment are published."""
-    with book.database.reading() as connection:
-        return _is_published(connection, assignment)
+    return book.database.read(partial(_is_published, assignment=assignment))
 
 
 def _is_published(connection: Connection, assignment: str) -> bool:

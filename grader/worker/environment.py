@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
+from grader.model.magnitude import size
 
 
 def environment() -> Mapping[str, Any]:
@@ -22,10 +23,16 @@ def environment() -> Mapping[str, Any]:
         "machine": uname.machine,
         "processor": _field("/proc/cpuinfo", "model name"),
         "cores": len(os.sched_getaffinity(0)),
-        "memory": _field("/proc/meminfo", "MemTotal"),
+        "memory": size(memory_kib * 1024) if (memory_kib := _memory_kib()) else "",
         "load_1min": round(os.getloadavg()[0], 2),
     }
     return {name: value for name, value in facts.items() if value != ""}
+
+
+def _memory_kib() -> int:
+    """Return how many KiB of memory the machine has; 0 if it does not say."""
+    words = _field("/proc/meminfo", "MemTotal").split()
+    return int(words[0]) if words and words[0].isdecimal() else 0
 
 
 def _field(file: str, name: str) -> str:

@@ -214,7 +214,7 @@ def test_a_crash_in_the_second_call_is_that_cases_end(make_context):
 
 def test_an_array_of_any_values_is_held_against_its_shape_alone(make_context):
     context = make_context(lambda n: np.zeros(n, int), {"five": (5,)}, f=lambda n: Array((n,), "integers"))
-    assert award(observe(context)) == (1.0, "1 of 1 cases are right")
+    assert award(observe(context)) == (1.0, "its one case is right")
 
 
 def test_a_network_of_one_layer_has_nothing_to_draw(make_context):

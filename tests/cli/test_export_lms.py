@@ -107,7 +107,7 @@ def test_members_of_a_team_each_have_their_row(course):
         ),
         (
             ["canvas", "hw9", "--sheet", "sheet.csv"],
-            "gradebook.db: has no grade in 'hw9'; grader export json",
+            "gradebook.db: has no grade in 'hw9'; there are tiny (1 assignment in all)",
         ),
         (["moodle", "tiny", "--sheet", "sheet.csv"], "sheet.csv:1: there is no column 'Identifier'; "),
         (

@@ -160,7 +160,9 @@ def test_the_class_is_a_list_for_programs(course, book):
     marks = shown(course, "export", "json")
     assert [mark["student"] for mark in marks] == ["ann", "ben"]
     assert marks[0] == shown(course, "show", "ann", "--json")[0]
-    assert shown(course, "export", "json", "other") == []
+    done = course.run("export", "json", "other")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said(done) == "grader: gradebook.db: has no grade in 'other'; there are tiny (1 assignment in all)"
 
 
 def test_a_copy_is_a_gradebook(course, book, tmp_path):
@@ -214,9 +216,9 @@ def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book)
         (["show", "anm"], "gradebook.db: has no grade of 'anm'; did you mean ann?"),
         (
             ["show", "ann", "--assignment", "hw9"],
-            "gradebook.db: has no grade of 'ann' in hw9; there are some in tiny",
+            "gradebook.db: has no grade in 'hw9'; there are tiny (1 assignment in all)",
         ),
-        (["history", "zoe"], "gradebook.db: has nothing of 'zoe'; grader export csv lists all students"),
+        (["history", "zoe"], "gradebook.db: has no grade of 'zoe'; there are ann (1 student in all)"),
         (["record", "nowhere"], "nowhere: there is no such results folder; grade first, or name another"),
         (["export", "csv", "tiny", "--out", "no/where.csv"], "--out no/where.csv: cannot be written"),
         (["export", "backup", "no/where.db"], "no/where.db: cannot be written"),

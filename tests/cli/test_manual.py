@@ -237,7 +237,7 @@ def test_a_folder_that_is_not_there_is_said_in_a_line(course, table):
     assert done.returncode == 2
     assert (
         done.stderr
-        == "grader: nowhere: there is no such results folder; grade first, or name one by --results\n"
+        == "grader: --results nowhere: there is no such results folder; grade first, or name another\n"
     )
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-LMS = str(Path(__file__).parent.parent / "lms")
-sys.path.insert(0, LMS)
-loopback = importlib.import_module("loopback_moodle")
-sys.path.remove(LMS)
+from grader.lms.loopback import moodle as loopback
+
 ANN, BEN, CY = 101, 102, 103
 WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
 SAVE = "mod_assign_save_grade"

@@ -140,7 +140,10 @@ def test_course_code_that_changed_makes_all_of_it_run_again(graded):
 def test_another_rubric_may_be_named(graded):
     text = (graded.folder / "rubrics/tiny.yaml").read_text().replace('"points": 2', '"points": 7')
     graded.write("rubrics/kind.yaml", text.replace('"points": 3', '"points": 8'))
-    assert rescored(graded, "--rubric", "kind")[0].startswith("ann  3 / 3 -> 8 / 8  +5")
+    done = graded.run("rescore", "tiny", "--rubric", "kind")
+    assert done.returncode == 0
+    assert done.stdout.startswith("ann  3 / 3 -> 8 / 8  +5")
+    assert done.stderr.startswith("grader: gradebook.db: tiny was graded by rubric tiny (2 grades), and ")
 
 
 def test_4_if_the_rubric_is_wrong_and_5_if_the_gradebook_is_damaged(graded):

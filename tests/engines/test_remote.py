@@ -18,8 +18,9 @@ import pytest
 
 import grader
 from grader.config.evidence_file import EVIDENCE
-from grader.contracts.engine import Ended, Engine, EngineSettings, Records
+from grader.contracts.engine import Ended, Engine, EngineSettings, QueueStatus, Records
 from grader.engines.remote import journal as journal_module
+from grader.engines.remote import planner as planner_module
 from grader.engines.remote import session as session_module
 from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
 from grader.engines.remote.collect import append_records
@@ -31,12 +32,13 @@ from grader.engines.remote.packs import pack_sizes
 from grader.engines.remote.scheduler import (
     Pace,
     SchedulerAwayError,
+    SchedulerFullError,
     SchedulerRefusedError,
     TaskPhase,
     TaskState,
 )
-from grader.engines.remote.session import RemoteSession
-from grader.engines.remote.status import queue_status
+from grader.engines.remote.session import COLLECTED_LATER, RemoteSession
+from grader.engines.remote.status import Repeated, queue_status
 from grader.engines.remote.stored import BatchPlace, OrderStore, Wants, demanded_isolation
 from grader.errors import NotObservedError, UsageError
 from grader.testing.engines import EngineConformance, Orders
@@ -440,6 +442,64 @@ def test_a_refusal_of_the_scheduler_is_the_problem_of_every_order(orders, schedu
     assert set(problems.values()) == {"The scheduler refused it: Invalid account"}
 
 
+class FullScheduler(HereScheduler):
+    """A scheduler with a limit for tasks that wait or run."""
+
+    room = 2
+
+    def submit(self, batch, root, folder):
+        open_tasks = sum(process.poll() is None for process in self.running.values())
+        if open_tasks + len(batch.packs) > self.room:
+            raise SchedulerFullError("QOSMaxSubmitJobPerUserLimit")
+        super().submit(batch, root, folder)
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_where_a_scheduler_takes_few_tasks_a_class_goes_out_in_small_batches(
+    orders, tmp_path, monkeypatch, detach
+):
+    monkeypatch.setattr(planner_module, "pack_sizes", lambda count, *_, **__: (1,) * count)
+    scheduler = FullScheduler()
+    made = [orders.make(f"s{number}") for number in range(9)]
+    session = session_of(scheduler, tmp_path, detach=detach)
+    for order in made:
+        session.submit(order)
+    problems, _ = ends(session)
+    if detach:
+        session = session_of(scheduler, tmp_path)
+        for order in made:
+            if problems[order.key] == COLLECTED_LATER:
+                session.submit(again(order))
+        assert session._ledger.tasks
+        assert not session._ledger.waiting, "all were sent before it ended"
+        later, _ = ends(session)
+        problems = {key: problem for key, problem in problems.items() if not problem} | later
+    assert len(problems) == 9
+    session.close(cancel=True)
+    scheduler.end()
+    assert set(problems.values()) == {""}
+    assert [len(runs(order)) for order in made] == [1] * 9
+    assert max(len(batch.packs) for batch in scheduler.submitted) == 2
+
+
+def test_a_scheduler_that_is_full_of_others_tasks_is_waited_for_with_words(orders, tmp_path):
+    scheduler = FullScheduler()
+    scheduler.room = 0
+    session = session_of(scheduler, tmp_path)
+    order = orders.make("ann")
+    session.submit(order)
+    messages = [session.event().message]
+    scheduler.room = 1
+    while not isinstance(event := session.event(), Ended):
+        messages += [event.message] if isinstance(event, QueueStatus) else []
+    session.close(cancel=True)
+    scheduler.end()
+    words = "The scheduler takes no more tasks at the moment (QOSMaxSubmitJobPerUserLimit); waiting"
+    assert messages[0] == words
+    assert messages.count(words) == 1
+    assert event.problem == ""
+
+
 def test_a_task_begins_nothing_that_would_not_end_and_the_rest_is_sent_again(orders, scheduler, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -456,7 +516,7 @@ def test_a_task_begins_nothing_that_would_not_end_and_the_rest_is_sent_again(ord
 def test_an_order_that_ran_out_of_a_short_time_gets_all_that_there_may_be(
     orders, scheduler, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(session_module, "SHORTEST_S", 0.2)
+    monkeypatch.setattr(planner_module, "SHORTEST_S", 0.2)
     monkeypatch.setattr(session_module, "SENDS", 100)  # on a busy machine its time is over before it begins
     scheduler.time_s = 600.0
     order = orders.make("ann")
@@ -480,6 +540,15 @@ def test_ctrl_c_cancels_what_is_open(orders, scheduler, tmp_path):
     session.close(cancel=True)
     assert scheduler.cancelled
     assert not (tmp_path / "results" / ".cluster").exists()
+
+
+def test_a_message_is_told_again_ever_more_seldom_and_at_once_when_it_changes(monkeypatch):
+    clock = iter(range(1000, 2001))
+    monkeypatch.setattr("grader.engines.remote.status.time.monotonic", lambda: next(clock))
+    repeated = Repeated()
+    told = [at for at in range(1000, 2000) if repeated.is_due("waiting")]
+    assert told == [1000, 1060, 1180, 1420, 1900]
+    assert repeated.is_due("running")
 
 
 def test_progress_says_where_orders_run_and_what_the_others_wait_for():

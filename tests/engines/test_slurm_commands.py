@@ -13,7 +13,13 @@ import pytest
 from grader.config.decode import decode
 from grader.engines.remote import node
 from grader.engines.remote.batch import Batch
-from grader.engines.remote.scheduler import REST, SchedulerAwayError, SchedulerRefusedError, TaskPhase
+from grader.engines.remote.scheduler import (
+    REST,
+    SchedulerAwayError,
+    SchedulerFullError,
+    SchedulerRefusedError,
+    TaskPhase,
+)
 from grader.engines.remote.stored import Wants
 from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.engine import _folder
@@ -205,15 +211,59 @@ def test_tasks_that_are_cancelled_before_they_begin_are_seen_without_their_numbe
         (
             "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: "
             "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
-            SchedulerAwayError,
+            SchedulerFullError,
         ),
-        ("sbatch: error: AssocMaxSubmitJobLimit", SchedulerAwayError),
+        ("sbatch: error: AssocMaxSubmitJobLimit", SchedulerFullError),
+        (
+            "sbatch: error: QOSMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: "
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            SchedulerRefusedError,
+        ),
+        ("sbatch: error: Batch job submission failed: Resource temporarily unavailable", SchedulerFullError),
     ],
 )
 def test_what_passes_is_told_from_what_does_not(command, error, kind):
     command("sbatch", f'echo "{error}" >&2; exit 1')
-    with pytest.raises(kind):
+    with pytest.raises(kind) as caught:
         run_slurm("sbatch")
+    assert caught.type is kind
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"),
+    [
+        ("sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information", "option '--foo'"),
+        (
+            "Welcome\nsbatch: error: CPU count per node can not be satisfied\nsbatch: error: Batch job "
+            "submission failed: Requested node configuration is not available",
+            "CPU count per node can not be satisfied; Requested node configuration is not available",
+        ),
+        ("", "sbatch ended with 1"),
+    ],
+)
+def test_the_words_of_a_refusal_are_those_with_the_cause(command, tmp_path, printed, words):
+    (tmp_path / "printed").write_text(printed)
+    command("sbatch", f"cat {tmp_path}/printed >&2; exit 1")
+    with pytest.raises(SchedulerRefusedError) as caught:
+        run_slurm("sbatch")
+    assert str(caught.value).endswith(words)
+
+
+def test_sbatch_that_would_try_for_minutes_is_ended_and_says_why(command, monkeypatch):
+    """Slurm's sbatch does so where there are as many jobs as MaxJobCount."""
+    monkeypatch.setattr("grader.engines.slurm.commands.LOOK_EVERY_S", 0.1)
+    said = "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying"
+    command("sbatch", f'echo "{said}" >&2; exec sleep 1000')
+    with pytest.raises(SchedulerFullError) as caught:
+        run_slurm("sbatch")
+    assert str(caught.value) == "Slurm temporarily unable to accept job"
+
+
+def test_a_command_that_does_not_end_is_ended(command, monkeypatch):
+    monkeypatch.setattr("grader.engines.slurm.commands.WITHIN_S", 0.2)
+    command("squeue", "exec sleep 1000")
+    with pytest.raises(SchedulerAwayError, match="squeue did not end within"):
+        run_slurm("squeue")
 
 
 def test_a_machine_refuses_gpus_of_a_kind_that_the_assignment_does_not_name(monkeypatch):

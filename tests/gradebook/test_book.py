@@ -100,6 +100,21 @@ def test_who_comes_late_with_an_earlier_run_is_history_alone_and_only_once(book,
     keep(tiny.evidence("ben"))
 
 
+def test_of_two_runs_of_one_second_the_one_recorded_last_counts_however_often_both_are_recorded(
+    book, keep, tiny
+):
+    first, second = tiny.evidence("ann", run="e1"), tiny.evidence("ann", run="e2")
+    assert keep(first)
+    assert keep(second)
+    before = counts(book)
+    for _ in range(2):
+        with pytest.raises(NotObservedError, match=r"a later run is recorded already \(both begun"):
+            keep(first)
+        assert not keep(second)
+    assert [grade.run for grade in book.grades()] == ["e2"]
+    assert counts(book) == before
+
+
 def with_style(tiny, points=3.0, **keys):
     style = tiny.judged(tiny.observe("style", "sha256:w1"), points)
     return tiny.evidence("ann", tiny.observe("double", "sha256:w1"), style, **keys)

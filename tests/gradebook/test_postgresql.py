@@ -7,6 +7,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from decimal import Decimal
 from importlib.util import find_spec
 from itertools import count
@@ -16,7 +17,7 @@ from tempfile import mkdtemp
 import pytest
 from sqlalchemy import create_engine, event, insert, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from grader.errors import NotObservedError, UsageError
@@ -267,13 +268,66 @@ def test_what_cannot_be_opened_is_an_error_of_one_line(server, location, tmp_pat
     )
     missing = f"postgresql:///nowhere?{server}"
     assert "there is no such database or account" in message(UsageError, missing, create=True)
-    assert "the server cannot be reached" in message(NotObservedError, f"postgresql:///x?host={tmp_path}")
+    away = message(NotObservedError, f"postgresql:///x?host={tmp_path}")
+    assert "the server cannot be reached (No such file or directory); see whether it runs" in away
+    assert 'an unknown option (invalid connection option "colour")' in message(
+        UsageError, f"{location}&colour=red"
+    )
+    assert 'an unknown value (invalid sslmode value: "some")' in message(
+        UsageError, f"{location}&sslmode=some"
+    )
+    wrong = message(UsageError, f"{location}&connect_timeout=soon")
+    assert "a wrong value (bad value for connect_timeout: 'soon')" in wrong
     execute(location, "CREATE TABLE things (id INTEGER)")
     assert message(UsageError, location, create=True).endswith("is no gradebook; name another")
 
 
+@pytest.mark.parametrize(
+    ("libpq", "ours"),
+    [
+        ("FATAL:  the database system is starting up", "the server is just starting; try again"),
+        ("FATAL:  the database system is shutting down", "the server is just stopping; try again"),
+        ("FATAL:  the database system is in recovery mode", "is recovering from a crash; try again"),
+        ('FATAL:  database "x" is not currently accepting connections', "ask who runs the server"),
+        ("server does not support SSL, but SSL was required", "sslmode demands (server does not support SSL"),
+        ('FATAL:  no pg_hba.conf entry for host "::1", user "x", SSL off', "see its pg_hba.conf"),
+        (
+            "Connection refused\n\tIs the server running on that host?",
+            "cannot be reached (Connection refused);",
+        ),
+    ],
+)
+def test_what_libpq_says_of_a_connection_becomes_a_cause_and_a_cure(book, libpq, ours):
+    error = psycopg_error(f'connection failed: connection to server at "::1", port 5432 failed: {libpq}')
+    with pytest.raises((NotObservedError, UsageError)) as caught, book.database.errors():
+        raise error
+    assert ours in caught.value.problems[0]
+
+
+def psycopg_error(message):
+    import psycopg
+
+    return OperationalError("SELECT 1", {}, psycopg.OperationalError(message))
+
+
+@pytest.mark.parametrize(
+    ("migrations", "why"), [(0, "are not made yet"), (len(MIGRATIONS) - 1, "are of an older grader")]
+)
+def test_an_account_that_may_not_make_or_migrate_tables_hears_who_may(location, migrations, why):
+    database = postgresql.PostgresqlDatabase
+    if migrations:
+        database(make_url(location), create=True, migrations=MIGRATIONS[:migrations]).close()
+    with suppress(DBAPIError):
+        execute(location, "CREATE ROLE reader LOGIN")
+    execute(location, "GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO reader")
+    with pytest.raises(UsageError, match=f"{why}, and this account may not .* once, with this version"):
+        database(make_url(location.replace("user=grader", "user=reader")), create=True)
+
+
 def test_an_account_that_may_only_read_hears_it_in_a_line(book, location, tiny):
-    execute(location, "CREATE ROLE reader LOGIN", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    with suppress(DBAPIError):  # another test may have made it
+        execute(location, "CREATE ROLE reader LOGIN")
+    execute(location, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
     of = tiny.evidence("ann")
     with Gradebook(location.replace("user=grader", "user=reader")) as other:
         assert other.students() == ()

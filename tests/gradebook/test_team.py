@@ -21,6 +21,7 @@ from grader.gradebook.book import Gradebook
 from grader.gradebook.history import history
 from grader.gradebook.location import open_database
 from grader.gradebook.rescore import rescore
+from grader.review.publishing import is_published
 from tests.gradebook.test_postgresql import (  # noqa: F401 - fixtures and marks
     book,
     execute,
@@ -158,6 +159,38 @@ def test_a_server_that_stays_away_is_a_line(book, location, tiny, monkeypatch):
     of = tiny.evidence("ann")
     line = line_of(GraderError, partial(book.record, of, tiny.card(of), how="run"))
     assert "no such database" in line
+
+
+@pytest.mark.parametrize("call", ["open", "grades", "published"])
+def test_a_server_that_starts_again_is_waited_for_by_who_reads(book, location, keep, tiny, monkeypatch, call):
+    keep(tiny.evidence("ann"))
+    name, waits = make_url(location).database, []
+    admin = location.replace(f"/{name}?", "/postgres?")
+    execute(admin, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    Cut(location)()
+
+    def sleep(seconds):
+        waits.append(seconds)
+        if len(waits) == 2:
+            execute(admin, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+    monkeypatch.setattr("grader.gradebook.database.time.sleep", sleep)
+    calls = {
+        "open": lambda: Gradebook(location, create=True).close(),
+        "grades": lambda: list(book.grades()),
+        "published": lambda: is_published(book, "tiny"),
+    }
+    calls[call]()
+    assert len(waits) == 2
+
+
+def test_a_server_that_is_not_there_is_told_soon_to_who_opens_a_gradebook(book, location, monkeypatch):
+    name, waits = make_url(location).database, []
+    monkeypatch.setattr("grader.gradebook.database.time.sleep", waits.append)
+    admin = location.replace(f"/{name}?", "/postgres?")
+    execute(admin, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    line_of(NotObservedError, partial(Gradebook, location))
+    assert sum(waits) < 3
 
 
 def test_serialization_failures_and_deadlocks_are_tried_again(book, location, tiny):

@@ -288,18 +288,35 @@ def test_where_the_mark_comes_from_stands_at_the_end(stored):
 
 def test_what_the_machine_was_is_named_in_words(make):
     card = make.graded([make.item("a", "Title")], [make.seen("a")])
-    environment = {"load_1min": 0.5, "cores": 2, "memory": "24 kB", "subject": {"python": "3.11"}, "x_y": 1}
+    process = {"python": "3.11", "seccomp": True}
+    environment = {"load_1min": 0.5, "cores": 2, "memory": "24 GiB", "subject": process, "x_y": 1}
     run = replace(card.evidence.runs[0], environment=environment)
     source = Html().render(replace(card.staff, evidence=replace(card.evidence, runs=(run,))))
     terms = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", source.partition("<footer>")[2])
     assert terms[-5:] == [
         ("Load over a minute", "0.5"),
         ("CPU cores", "2"),
-        ("Memory", "24 kB"),
-        ("Process of the student", "python 3.11"),
+        ("Memory", "24 GiB"),
+        ("Process of the student", "python 3.11, filter of system calls yes"),
         ("X y", "1"),
     ]
     assert ("Digest of the files", card.scorecard.submission_digest) in terms
+
+
+def test_what_is_the_same_in_all_runs_is_said_once(make):
+    card = make.graded([make.item("a", "Title")], [make.seen("a")])
+    run = replace(card.evidence.runs[0], environment={"load_1min": 0.5, "cores": 2})
+    runs = (run, replace(run, environment={"load_1min": 3.5, "cores": 2}))
+    source = Html().render(replace(card.staff, evidence=replace(card.evidence, runs=runs)))
+    terms = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", source.partition("<footer>")[2])
+    names = [name for name, _ in terms]
+    assert names[names.index("Grader") + 1 :] == [
+        "Load over a minute",
+        "Load over a minute",
+        "Observed at",
+        "Isolation",
+        "CPU cores",
+    ]
 
 
 def test_dates_are_those_of_the_courses_clocks(make):
@@ -464,7 +481,7 @@ def test_a_seed_is_for_staff_alone(make):
         (0.08811, "1", "0.08811"),
         (None, "s", "None s"),
         (float("inf"), "s", "inf s"),
-        (True, "", "True"),
+        (True, "", "yes"),
         ({"gpu": 2.5}, "GB/s", "gpu 2.5 GB/s"),
     ],
 )

@@ -25,6 +25,7 @@ def test_holds_the_whole_mark_and_where_it_comes_from(stored):
         "penalty": 0.0,
         "raw": 5.5,
         "adjusted": {"alice": 5.5},
+        "open": {"alice": 3.0},
         "final": {"alice": None},
     }
     assert (file["standing"], file["whole"], file["late"]) == ("provisional", True, [])

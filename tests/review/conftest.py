@@ -105,7 +105,7 @@ def classroom(
     forget_course_code()
     with ExitStack() as resources:
         book = resources.enter_context(Gradebook(folder / "gradebook.db", create=True))
-        desk = Desk(assignment, course, Plugins(course_folder))
+        desk = Desk(assignment, course, Plugins(course_folder), course.rubric_for(assignment))
         fill(book, desk, results)
         door = Door(PEOPLE)
         site = ReviewSite(book, {assignment: desk}, results=results)

@@ -21,7 +21,7 @@ def test_of_two_programs_at_once_one_writes_first_and_the_other_sees_it(location
     write_course(tmp_path / "course")
     course = find_course(tmp_path / "course", {}, tmp_path)
     forget_course_code()
-    desk = Desk(ASSIGNMENT, course, Plugins(course.folder))
+    desk = Desk(ASSIGNMENT, course, Plugins(course.folder), course.rubric_for(ASSIGNMENT))
     with Gradebook(location, create=True) as one, Gradebook(location) as two:
         fill(one, desk, tmp_path / "results")
         queue = ClassIndex(one, desk).refresh().queue(desk.items["writing"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 import stat
@@ -15,12 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
+from grader.lms.loopback import canvas as loopback
 from grader.scaffold.course import CI, course_files
 
-LMS = str(Path(__file__).parent.parent / "lms")
-sys.path.insert(0, LMS)
-loopback = importlib.import_module("loopback_canvas")
-sys.path.remove(LMS)
 PROGRAMS = Path(sys.executable).parent
 RIGHT, WRONG = 101, 102
 """The students' numbers on Canvas."""

@@ -6,10 +6,10 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from grader.contracts.engine import Ended, Event, Order, Records
+from grader.contracts.engine import Ended, Event, Order, QueueStatus, Records
 from grader.engines.remote.batch import folder_of, journals_of, new_name, read_batch, remove_batch
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import Attempted, TaskJournals
@@ -105,6 +105,18 @@ class Ledger:
     def queue(self, entry: OpenOrder) -> None:
         """Have an order wait to be sent."""
         self.waiting.setdefault(entry.stored.wants, []).append(entry)
+
+    def queue_again(self, entry: OpenOrder) -> None:
+        """Have an order whose last sending does not count wait to be sent again."""
+        assert entry.place is not None  # noqa: S101 - it went out
+        self.leave_task(entry)
+        entry.place = replace(entry.place, sends=entry.place.sends - 1)
+        self.queue(entry)
+
+    def tell(self, message: str) -> None:
+        """Report something of all orders, in the name of any of them."""
+        if entry := next(self.entries(), None):
+            self.events.append(QueueStatus(order=entry.order, message=message))
 
     def follow(self, entry: OpenOrder, place: BatchPlace) -> None:
         """Note that an order is in a task from now on."""

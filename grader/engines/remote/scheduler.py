@@ -13,7 +13,11 @@ from grader.engines.remote.stored import Wants
 
 
 class SchedulerAwayError(Exception):
-    """The scheduler does not answer, or takes nothing at the moment; it may later."""
+    """The scheduler does not answer; it may later."""
+
+
+class SchedulerFullError(SchedulerAwayError):
+    """The scheduler takes no more tasks at the moment; it did not take the batch."""
 
 
 class SchedulerRefusedError(Exception):
@@ -121,8 +125,8 @@ class Scheduler(Protocol):
         """Queue a batch.
 
         Raises:
-            SchedulerAwayError: it does not answer, or takes nothing more at the moment. It may have taken
-                the batch.
+            SchedulerAwayError: it does not answer. It may have taken the batch.
+            SchedulerFullError: it takes no more tasks at the moment.
             SchedulerRefusedError: it will never take it.
         """
         ...

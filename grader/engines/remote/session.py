@@ -9,19 +9,25 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.contracts.engine import Ended, EngineSettings, Event, Order, QueueStatus, Waits
-from grader.engines.remote.batch import Batch, folder_of, last_words, new_name, read_batch, write_batch
+from grader.contracts.engine import Ended, EngineSettings, Event, Order, Waits
+from grader.engines.remote.batch import Batch, folder_of, last_words, read_batch, write_batch
 from grader.engines.remote.durations import Durations
 from grader.engines.remote.journal import Attempted
 from grader.engines.remote.ledger import Ledger, OpenOrder, OpenTask
 from grader.engines.remote.options import RemoteOptions
-from grader.engines.remote.packs import divide_into_packs, pack_sizes
-from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError, TaskPhase
-from grader.engines.remote.status import queue_status
+from grader.engines.remote.planner import BatchPlanner
+from grader.engines.remote.scheduler import (
+    Scheduler,
+    SchedulerAwayError,
+    SchedulerFullError,
+    SchedulerRefusedError,
+    TaskPhase,
+)
+from grader.engines.remote.status import Repeated, queue_status
 from grader.engines.remote.stored import (
     BatchPlace,
     OrderStore,
@@ -40,8 +46,6 @@ SENDS = 4
 """How often an order goes out at most."""
 RESTARTS = 8
 """How often a scheduler may start one task again."""
-SHORTEST_S = 120.0
-"""The shortest time limit of a task."""
 COLLECTED_LATER = "it is still on the cluster; the same command collects it"
 
 
@@ -58,7 +62,6 @@ class RemoteSession:
     """A folder that all machines share; otherwise orders are kept in `.cluster` of the results folder."""
     _ledger: Ledger | None = None
     """None before the first order."""
-    _durations: Durations = field(default_factory=Durations)
     _earlier: dict[str, list[StoredOrder]] = field(default_factory=dict)
     """Orders of earlier commands by their results folder."""
     _unsent: dict[str, Batch] = field(default_factory=dict)
@@ -67,17 +70,21 @@ class RemoteSession:
     """Results folders whose orders go on without us."""
     _refusals: dict[Wants, str] = field(default_factory=dict)
     """Why machines refuse orders with these needs."""
-    _full_time: set[Wants] = field(default_factory=set)
-    """Needs whose tasks took longer than was expected."""
     _gathers_since: dict[Wants, float] = field(default_factory=dict)
     """Since when orders with these needs have been waiting to be sent."""
     _events: list[Ended] = field(default_factory=list)
     """Ends of orders that were never open."""
     _read_at: float = 0.0
     _ask_at: float = 0.0
-    _status: str = ""
-    _away: str = ""
+    _status: Repeated = field(default_factory=Repeated)
+    _away: Repeated = field(default_factory=Repeated)
     """Why the scheduler does not answer, while it does not."""
+    _full: Repeated = field(default_factory=Repeated)
+    """Why it takes no more tasks, while it does not."""
+
+    @cached_property
+    def _planner(self) -> BatchPlanner:
+        return BatchPlanner(self.scheduler, self.options.pack)
 
     @cached_property
     def _gpus(self) -> int:
@@ -120,7 +127,7 @@ class RemoteSession:
             require_private(Path(self.folder))
             root = root_for(Path(self.folder), results)
         store = OrderStore.at(root)
-        self._durations = Durations.read(root)
+        self._planner.durations = Durations.read(root)
         for stored in store.all():
             self._earlier.setdefault(stored.outbox, []).append(stored)
         return Ledger(store, self.scheduler)
@@ -163,7 +170,7 @@ class RemoteSession:
                 self._ask_at = time.monotonic() + self.scheduler.pace.until_asked_s(len(ledger.tasks))
             if ledger.events:
                 break
-            if self.settings.detach:
+            if self.settings.detach and not (self._unsent or ledger.waiting):
                 self._leave_behind(ledger)
             else:
                 time.sleep(max(0.0, min(self._read_at, self._ask_at) - time.monotonic()))
@@ -190,7 +197,7 @@ class RemoteSession:
 
     def _send_batch(self, wants: Wants, entries: Sequence[OpenOrder], ledger: Ledger) -> None:
         try:
-            batch = self._batch(wants, entries)
+            batch = self._planner.plan(wants, [entry.stored for entry in entries])
         except SchedulerAwayError as error:
             self._note_away(str(error), ledger)
             ledger.waiting[wants] = list(entries)
@@ -200,6 +207,8 @@ class RemoteSession:
                 ledger.end(entry, f"{self.name} refused it: {error}")
             return
         by_key = {entry.key: entry for entry in entries}
+        if rest := entries[sum(map(len, batch.packs)) :]:
+            ledger.waiting[wants] = list(rest)
         try:
             write_batch(ledger.store.root, batch)
             for number, pack in enumerate(batch.packs):  # first: whoever comes after us finds it by its name
@@ -221,28 +230,12 @@ class RemoteSession:
         self._unsent[batch.name] = batch
         self._submit(batch, ledger)
 
-    def _batch(self, wants: Wants, entries: Sequence[OpenOrder]) -> Batch:
-        cores, limit_s = self.scheduler.cores(wants), self.scheduler.limit_s(wants)
-        lanes = 1 if wants.exclusive else cores
-        each_s = self._durations.expected(entry.stored for entry in entries)
-        sizes = pack_sizes(
-            len(entries),
-            self.scheduler.slots(wants),
-            lanes,
-            each_s=each_s,
-            first=self.options.pack,
-            tasks=self.scheduler.most_tasks,
-        )
-        time_s = limit_s
-        if each_s is not None and wants not in self._full_time:
-            time_s = min(limit_s, SHORTEST_S + 2.0 * each_s * max(sizes) / lanes)
-        packs = divide_into_packs([entry.key for entry in entries], sizes)
-        return Batch(name=new_name(), packs=packs, wants=wants, cores=cores, time_s=time_s)
-
     def _submit(self, batch: Batch, ledger: Ledger) -> None:
         """Hand a batch to the scheduler; whether it took it shows later where it did not answer."""
         try:
             self.scheduler.submit(batch, ledger.store.root, folder_of(ledger.store.root, batch.name))
+        except SchedulerFullError as error:
+            self._note_full(str(error), batch, ledger)
         except SchedulerAwayError as error:
             self._note_away(str(error), ledger)
         except SchedulerRefusedError as error:
@@ -250,8 +243,18 @@ class RemoteSession:
             for entry in ledger.of_batch(batch.name):
                 ledger.end(entry, f"{self.name} refused it: {error}")
         else:
+            self._full = Repeated()
             del self._unsent[batch.name]
             self._ask_at = time.monotonic() + self.scheduler.pace.first_ask_s
+
+    def _note_full(self, why: str, batch: Batch, ledger: Ledger) -> None:
+        """Wait until tasks end; where none of ours is left to end, send fewer at a time."""
+        if all(name in self._unsent for name, _ in ledger.tasks) and self._planner.demand_fewer_tasks(batch):
+            del self._unsent[batch.name]
+            for entry in ledger.of_batch(batch.name):
+                ledger.queue_again(entry)
+        elif self._full.is_due(why):
+            ledger.tell(f"{self.name} takes no more tasks at the moment ({why}); waiting")
 
     # -- collecting -----------------------------------------------------------------------------------------
 
@@ -283,12 +286,11 @@ class RemoteSession:
         """End an order as its newest attempt did; one that had too little time gets all that there may be."""
         late = attempted.out_of_time and entry.place
         batch = read_batch(folder_of(ledger.store.root, late.batch)) if late else None
-        if batch and batch.time_s < self.scheduler.limit_s(batch.wants):
-            self._full_time.add(batch.wants)
+        if batch and self._planner.demand_full_time(batch):
             self._send_again(entry, attempted.problem, ledger)
             return
         if not attempted.problem:
-            self._durations.note(entry.stored, attempted.seconds)
+            self._planner.durations.note(entry.stored, attempted.seconds)
         ledger.end(entry, attempted.problem, attempted, task)
 
     # -- the scheduler --------------------------------------------------------------------------------------
@@ -300,9 +302,9 @@ class RemoteSession:
         except SchedulerAwayError as error:
             self._note_away(str(error), ledger)
             return
-        if self._away:
-            self._away = ""
-            self._tell(f"{self.name} answers again", ledger)
+        if self._away.message:
+            self._away = Repeated()
+            ledger.tell(f"{self.name} answers again")
         ledger.note_states(states)
         now = time.monotonic()
         names = {name for name, _ in states}
@@ -321,19 +323,12 @@ class RemoteSession:
             elif now - task.over_since > self.scheduler.pace.grace_s:
                 self._settle(task, ledger)
         status = queue_status(ledger.tasks, states, sum(map(len, ledger.waiting.values())))
-        if status and status != self._status:
-            self._status = status
-            self._tell(status, ledger)
+        if status and self._status.is_due(status):
+            ledger.tell(status)
 
     def _note_away(self, why: str, ledger: Ledger) -> None:
-        if why != self._away:
-            self._away = why
-            self._tell(f"{self.name} does not answer ({why}); waiting", ledger)
-
-    def _tell(self, message: str, ledger: Ledger) -> None:
-        """Report something of all orders, in the name of any of them."""
-        if entry := next(ledger.entries(), None):
-            ledger.events.append(QueueStatus(order=entry.order, message=message))
+        if self._away.is_due(why):
+            ledger.tell(f"{self.name} does not answer ({why}); waiting")
 
     def _give_up(self, task: OpenTask, ledger: Ledger) -> None:
         words = task.state.words if task.state else ""
@@ -375,9 +370,11 @@ class RemoteSession:
             problem = f"its task ended {place.sends} times without it ({why}); run again"
             ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
             return
-        ledger.leave_task(entry)
-        entry.place = place if counts else replace(place, sends=place.sends - 1)
-        ledger.queue(entry)
+        if counts:
+            ledger.leave_task(entry)
+            ledger.queue(entry)
+        else:
+            ledger.queue_again(entry)
 
     # -- the end --------------------------------------------------------------------------------------------
 
@@ -395,5 +392,5 @@ class RemoteSession:
             ledger.tasks.clear()
         ledger.retire_batches()
         with suppress(OSError):
-            self._durations.write(ledger.store.root)
+            self._planner.durations.write(ledger.store.root)
         ledger.store.close()

@@ -1,15 +1,37 @@
-"""How open orders stand, in one line for a person; pure."""
+"""How open orders stand, in one line for a person, and when that is told again."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from grader.engines.remote.ledger import OpenTask
 from grader.engines.remote.scheduler import TaskPhase, TaskStates
 
 NAMED = 4
 """More machines are counted, not named."""
+REPEAT_S = 60.0
+"""A message is told again after so long, then after twice as long each time: a log takes a line a minute."""
+
+
+@dataclass
+class Repeated:
+    """A message that is told when it changes, and now and then while it does not."""
+
+    message: str = ""
+    _again_at: float = 0.0
+    _after_s: float = REPEAT_S
+
+    def is_due(self, message: str) -> bool:
+        """Take the present message; tell whether it is to be told now."""
+        now = time.monotonic()
+        if message == self.message and now < self._again_at:
+            return False
+        self._after_s = 2 * self._after_s if message == self.message else REPEAT_S
+        self.message, self._again_at = message, now + self._after_s
+        return True
 
 
 def queue_status(tasks: Mapping[tuple[str, int], OpenTask], states: TaskStates, unsent: int) -> str:

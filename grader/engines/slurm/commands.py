@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 
-from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefusedError
+from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerFullError, SchedulerRefusedError
 
 WITHIN_S = 60.0
 """A command that takes longer has an answer that nobody waits for any more."""
-_PASSES = re.compile(
+LOOK_EVERY_S = 1.0
+"""Between two looks at what a command has said so far."""
+_AWAY = re.compile(
     r"unable to contact|socket timed out|connection (refused|reset|timed out)|zero bytes were transmitted"
-    r"|not responding|temporarily|try again|busy|slurmctld|slurm_persist|communication"
-    r"|maxsubmitjob|submit limit|job limit|accounting/qos policy|too many|queue is full|resource limit",
+    r"|not responding|temporarily|try again|busy|slurmctld|slurm_persist|communication",
     re.IGNORECASE,
 )
-"""What Slurm's errors say that go away by themselves: it does not answer, or there are too many jobs now."""
+"""What Slurm's errors say that go away by themselves: it does not answer."""
+_FULL = re.compile(
+    r"\w+Submit\w*Limit|submit limit|job limit|too many|queue (is )?full|resource limit"
+    r"|unable to accept job|resource temporarily unavailable",
+    re.IGNORECASE,
+)
+"""There are as many jobs as user, account, QOS (MaxSubmitJobs) or cluster (MaxJobCount) may have."""
+_NEVER = re.compile(r"\b(?:QOS|Assoc)(?!\w*Submit)\w+Limit\b")
+"""A limit for a single job, which a QOS with the flag DenyOnLimit refuses."""
+_RETRIES = "sleeping and retrying"
+"""What sbatch says before it tries again for two minutes, in which nobody would read journals."""
+_HEAD = "Batch job submission failed: "
 
 
 def run_slurm(*command: str) -> str:
@@ -23,31 +36,62 @@ def run_slurm(*command: str) -> str:
 
     Raises:
         SchedulerAwayError: it may work later.
-        SchedulerRefusedError: it will not.
+        SchedulerFullError: Slurm has too many jobs now.
+        SchedulerRefusedError: it will not work later either.
     """
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=WITHIN_S,
-            check=False,
             process_group=0,  # Ctrl-C is for us
-        )
+        ) as process:
+            try:
+                output, error = _outcome(process)
+            except BaseException:
+                process.kill()
+                raise
     except subprocess.TimeoutExpired:
         raise SchedulerAwayError(f"{command[0]} did not end within {WITHIN_S:.0f} s") from None
-    except OSError as error:
-        raise SchedulerAwayError(f"{command[0]}: {error.strerror}") from None
-    if done.returncode == 0:
-        return done.stdout
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    why = (
-        lines[-1].partition("error: ")[2] or lines[-1]
-        if lines
-        else f"{command[0]} ended with {done.returncode}"
-    )
-    if done.returncode < 0 or _PASSES.search(done.stderr):
+    except OSError as problem:
+        raise SchedulerAwayError(f"{command[0]}: {problem.strerror}") from None
+    if process.returncode == 0:
+        return output
+    why = _why(error) or f"{command[0]} ended with {process.returncode}"
+    if _NEVER.search(error):
+        raise SchedulerRefusedError(why)
+    if _FULL.search(error):
+        raise SchedulerFullError(why)
+    if process.returncode < 0 or _AWAY.search(error):
         raise SchedulerAwayError(why)
     raise SchedulerRefusedError(why)
+
+
+def _outcome(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for a command, and return its output and its errors; one that would try for minutes is ended."""
+    ends = time.monotonic() + WITHIN_S
+    while True:
+        try:
+            return process.communicate(timeout=min(LOOK_EVERY_S, max(0.0, ends - time.monotonic())))
+        except subprocess.TimeoutExpired as so_far:
+            if _RETRIES in _text(so_far.stderr):
+                process.kill()
+                return process.communicate()
+            if time.monotonic() >= ends:
+                raise
+
+
+def _text(output: str | bytes | None) -> str:
+    """Return what `communicate` has read so far, which is bytes whatever it was asked for."""
+    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+
+
+def _why(error: str) -> str:
+    """Return the errors among a command's lines, without what all have; the last line if there are none."""
+    lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("Try ")]
+    errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
+    plain = [line.removeprefix(_HEAD).partition(f", {_RETRIES}")[0] for line in errors or lines[-1:]]
+    return "; ".join(dict.fromkeys(plain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar, Self
@@ -14,6 +15,7 @@ from grader.contracts.platform import (
     Platform,
     PlatformGrade,
     PlatformOptions,
+    PlatformStandIn,
     Receipt,
     Target,
 )
@@ -23,6 +25,7 @@ from grader.lms.canvas.client import CanvasClient
 from grader.lms.http import Http, LostAnswer, RequestRefused
 from grader.lms.numbers import spelled
 from grader.model.options import option
+from grader.model.roster import Student
 
 SENDS = 5
 """How often a change is sent whose answer gets lost and that is not there when we read."""
@@ -63,6 +66,15 @@ class CanvasPlatform(Platform):
         platform = cls(Http(options.url, token), options.course, options.assignments[assignment])
         platform.criteria = options.rubrics.get(assignment, {})
         return platform
+
+    @classmethod
+    def stand_in(
+        cls, assignment: str, students: Sequence[Student], possible: float
+    ) -> AbstractContextManager[PlatformStandIn]:
+        """Play the platform on this machine."""
+        from grader.lms.loopback import rehearsal
+
+        return rehearsal.canvas(cls.Options, assignment, students, possible)
 
     def __init__(self, http: Http, course: int, assignment: int) -> None:
         self.criteria: Mapping[str, str] = {}

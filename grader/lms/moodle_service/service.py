@@ -7,7 +7,8 @@ gradebook is not saved, and the answer does not say so: it has to be read back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from grader.contracts.platform import (
     Platform,
     PlatformGrade,
     PlatformOptions,
+    PlatformStandIn,
     Receipt,
     Target,
 )
@@ -30,6 +32,7 @@ from grader.lms.moodle_service import objects
 from grader.lms.moodle_service.calls import WebService
 from grader.lms.numbers import rounded
 from grader.model.options import option
+from grader.model.roster import Student
 
 INFO = "core_webservice_get_site_info"
 ASSIGNMENTS = "mod_assign_get_assignments"
@@ -69,6 +72,15 @@ class MoodlePlatform(Platform):
     def connect(cls, options: MoodleOptions, assignment: str, token: str) -> Self:
         """Return an assignment of the course."""
         return cls(WebService(options.url, token), options.assignments[assignment])
+
+    @classmethod
+    def stand_in(
+        cls, assignment: str, students: Sequence[Student], possible: float
+    ) -> AbstractContextManager[PlatformStandIn]:
+        """Play the platform on this machine."""
+        from grader.lms.loopback import rehearsal
+
+        return rehearsal.moodle(cls.Options, assignment, students, possible)
 
     def __init__(self, calls: WebService, module: int) -> None:
         self._calls = calls

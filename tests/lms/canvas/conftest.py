@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
 from grader.contracts.exporter import Grade
 from grader.lms.canvas.poster import CanvasPlatform
 from grader.lms.http import Http
+from grader.lms.loopback import canvas as loopback
 from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.roster import Roster
 from grader.model.score import Standing
-
-LMS = str(Path(__file__).parent.parent)
-sys.path.insert(0, LMS)
-loopback = importlib.import_module("loopback_canvas")
-sys.path.remove(LMS)
 
 
 class Poster:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from decimal import Decimal
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from grader.contracts.exporter import Grade
+from grader.lms.loopback import moodle as loopback
 from grader.lms.moodle_service.calls import WebService
 from grader.lms.moodle_service.service import MoodlePlatform
 from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.roster import Roster
 from grader.model.score import Standing
-
-LMS = str(Path(__file__).parent.parent)
-sys.path.insert(0, LMS)
-loopback = importlib.import_module("loopback_moodle")
-sys.path.remove(LMS)
 
 
 class Poster:

@@ -9,11 +9,12 @@ grade that is locked in the gradebook is silently not saved.
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import parse_qsl
 
-from loopback_server import LoopbackServer, Trouble
+from grader.lms.loopback.server import LoopbackServer, Trouble
 
-TOKEN = "0123456789abcdef0123456789abcdef"
+TOKEN = "0123456789abcdef0123456789abcdef"  # noqa: S105 - of nobody
 ME, TEACHER = 900, 77
 MODULE, INSTANCE = 4242, 17
 PATH = "/webservice/rest/server.php?moodlewsrestformat=json"
@@ -24,7 +25,7 @@ _COMMON = {
     "moodlewssettingfileurl": "[01]",
 }
 _EDITOR = r"plugindata\[assignfeedbackcomments_editor\]"
-FUNCTIONS = {
+FUNCTIONS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "core_webservice_get_site_info": ({}, {}),
     "mod_assign_get_assignments": ({}, {r"courseids\[\d+\]": r"\d+"}),
     "core_grading_get_definitions": (
@@ -53,17 +54,17 @@ FUNCTIONS = {
 """By name: the parameters that are required and those that are not, each with its form."""
 
 
-def exception(code, message, kind="moodle_exception"):
-    """As Moodle refuses: with 200."""
+def exception(code: str, message: str, kind: str = "moodle_exception") -> Trouble:
+    """Return a refusal as Moodle sends it: with 200."""
     return Trouble(200, {"exception": kind, "errorcode": code, "message": message})
 
 
 class LoopbackMoodle(LoopbackServer):
     """One course with one assignment; use it as a context."""
 
-    def __init__(self, students=3):
+    def __init__(self, students: int = 3) -> None:
         super().__init__()
-        self.assignment = {
+        self.assignment: dict[str, Any] = {
             "id": INSTANCE,
             "cmid": MODULE,
             "course": 5,
@@ -75,16 +76,22 @@ class LoopbackMoodle(LoopbackServer):
             "markingworkflow": 0,
         }
         self.comments_enabled = "1"
-        self.method = None
+        self.method: str | None = None
         self.allowed = set(FUNCTIONS)
         self.may_grade = True
-        self.users, self.grades, self.comments = {}, {}, {}
-        self.locked, self.refused, self.never_there = set(), set(), set()
-        self.calls, self.saved = [], []
+        self.users: dict[int, dict[str, Any]] = {}
+        self.grades: dict[int, dict[str, Any]] = {}
+        self.comments: dict[int, str] = {}
+        self.locked: set[int] = set()
+        self.refused: set[int] = set()
+        self.never_there: set[int] = set()
+        self.calls: list[str] = []
+        self.saved: list[tuple[int, float]] = []
         for number in range(1, students + 1):
             self.enroll(100 + number, f"s{number:03}")
 
-    def enroll(self, number, login):
+    def enroll(self, number: int, login: str) -> None:
+        """Enrol a student."""
         self.users[number] = {
             "id": number,
             "username": login,
@@ -96,20 +103,24 @@ class LoopbackMoodle(LoopbackServer):
         }
 
     @property
-    def is_blind(self):
+    def is_blind(self) -> bool:
+        """Tell whether names are hidden."""
         return bool(self.assignment["blindmarking"] and not self.assignment["revealidentities"])
 
-    def grade(self, number, points, grader=TEACHER):
-        """As a person does on the grading page."""
+    def grade(self, number: int, points: Any, grader: Any = TEACHER) -> None:
+        """Enter a grade as a person does on the grading page."""
         self.grades[number] = {"grade": points, "grader": grader}
 
-    def scores(self):
+    def scores(self) -> dict[int, float | None]:
+        """Return the grades by student."""
         return {number: float(grade["grade"]) for number, grade in self.grades.items()}
 
-    def count(self, function):
+    def count(self, function: str) -> int:
+        """Count the calls of a function."""
         return sum(name == function for name in self.calls)
 
-    def perform(self, request, *, between):
+    def perform(self, request: Any, *, between: bool) -> Any:
+        """Answer a request."""
         if request.command != "POST" or request.path != PATH:
             raise self.violation(f"{request.command} {request.path}")
         if TOKEN in str(request.headers):
@@ -120,7 +131,7 @@ class LoopbackMoodle(LoopbackServer):
         form = dict(pairs)
         if len(form) < len(pairs):
             raise self.violation("a parameter is given twice")
-        function = form.get("wsfunction")
+        function = form.get("wsfunction", "")
         self.calls.append(function)
         if form.get("wstoken") != TOKEN:
             raise exception("invalidtoken", "Invalid token - token not found")
@@ -129,7 +140,7 @@ class LoopbackMoodle(LoopbackServer):
         self._check(form, *FUNCTIONS[function])
         return getattr(self, f"_{function.partition('_get_')[2] or function.split('_', 2)[2]}")(form, between)
 
-    def _check(self, form, required, optional):
+    def _check(self, form: Any, required: dict[str, str], optional: dict[str, str]) -> None:
         for name, value in form.items():
             allowed = {**_COMMON, **required, **optional}
             forms = [form for pattern, form in allowed.items() if re.fullmatch(pattern, name)]
@@ -139,15 +150,15 @@ class LoopbackMoodle(LoopbackServer):
         if missing:
             raise self._invalid(f"without {missing}")
 
-    def _invalid(self, what):
+    def _invalid(self, what: str) -> Trouble:
         self.violation(what)
         return exception("invalidparameter", f"Invalid parameter value detected ({what})")
 
-    def _site_info(self, form, between):
+    def _site_info(self, form: Any, between: bool) -> Any:
         functions = [{"name": name, "version": "2024100700"} for name in sorted(self.allowed)]
         return {"sitename": "Loopback", "userid": ME, "functions": functions}
 
-    def _assignments(self, form, between):
+    def _assignments(self, form: Any, between: bool) -> Any:
         enabled = {
             "plugin": "comments",
             "subtype": "assignfeedback",
@@ -158,7 +169,7 @@ class LoopbackMoodle(LoopbackServer):
         assignment = self.assignment | {"configs": [other, enabled | {"id": 2}]}
         return {"courses": [{"id": 5, "fullname": "GPUs", "assignments": [assignment]}], "warnings": []}
 
-    def _definitions(self, form, between):
+    def _definitions(self, form: Any, between: bool) -> Any:
         if form.get("activeonly") == "1" and not self.method:
             raise exception("invalid_method_name", "Invalid grading method")
         if form["cmids[0]"] != str(MODULE):
@@ -166,7 +177,7 @@ class LoopbackMoodle(LoopbackServer):
         area = {"cmid": MODULE, "component": "mod_assign", "areaname": "submissions", "definitions": []}
         return {"areas": [area | {"activemethod": self.method}], "warnings": []}
 
-    def _list_participants(self, form, between):
+    def _list_participants(self, form: Any, between: bool) -> Any:
         self._is_ours(form["assignid"])
         if self.is_blind:
             return [
@@ -175,18 +186,18 @@ class LoopbackMoodle(LoopbackServer):
             ]
         return list(self.users.values())
 
-    def _is_ours(self, number):
+    def _is_ours(self, number: str) -> None:
         if number != str(INSTANCE):
             raise exception("invalidrecord", "Can not find data record in database table assign.")
 
-    def _row(self, number):
+    def _row(self, number: int) -> Any:
         if number not in self.grades:
             return None
         grade, points = self.grades[number], self.grades[number]["grade"]
         shown = points if points is None or isinstance(points, str) else f"{points:.5f}"
         return {"id": number, "userid": number, "attemptnumber": 0, "grader": grade["grader"], "grade": shown}
 
-    def _grades(self, form, between):
+    def _grades(self, form: Any, between: bool) -> Any:
         self._is_ours(form["assignmentids[0]"])
         if not self.may_grade:
             warning = {
@@ -200,7 +211,7 @@ class LoopbackMoodle(LoopbackServer):
             return {"assignments": [], "warnings": [{"itemid": INSTANCE, "warningcode": "3"}]}
         return {"assignments": [{"assignmentid": INSTANCE, "grades": rows}], "warnings": []}
 
-    def _submission_status(self, form, between):
+    def _submission_status(self, form: Any, between: bool) -> Any:
         self._is_ours(form["assignid"])
         number = int(form["userid"])
         if number not in self.users:
@@ -214,14 +225,19 @@ class LoopbackMoodle(LoopbackServer):
             text = text.replace("@@PLUGINFILE@@", f"{self.url}/webservice/pluginfile.php/9")
         if form.get("moodlewssettingraw") != "1":
             text = f'<div class="no-overflow">{text}</div>'
-        field = {"name": "comments", "description": "Feedback comments", "text": text, "format": 0}
-        plugins = [{"type": "file", "name": "Files"}]
+        field: dict[str, Any] = {
+            "name": "comments",
+            "description": "Feedback comments",
+            "text": text,
+            "format": 0,
+        }
+        plugins: list[dict[str, Any]] = [{"type": "file", "name": "Files"}]
         if self.comments_enabled == "1":
             plugins.append({"type": "comments", "name": "Feedback comments", "editorfields": [field]})
         row = row or {"id": number, "userid": number, "grade": "-1.00000", "grader": TEACHER}
         return {"feedback": {"grade": row, "gradefordisplay": "", "plugins": plugins}, "warnings": []}
 
-    def _save_grade(self, form, between):
+    def _save_grade(self, form: Any, between: bool) -> Any:
         self._is_ours(form["assignmentid"])
         number = int(form["userid"])
         if number in self.refused:

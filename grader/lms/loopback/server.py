@@ -1,4 +1,4 @@
-"""A server on this machine's loopback that speaks as it is told, with faults by script and a throttle.
+"""A server on this machine's loopback for stand-ins of platforms, with faults by script and a throttle.
 
 Time is its own: it moves when somebody calls `tick`, which is what a client's sleep is replaced by.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
 
 FAULTS = (
     "drop_before",  # the connection breaks, nothing was done
@@ -29,12 +31,12 @@ _ERROR = {"errors": [{"message": "An error occurred.", "error_code": "internal_s
 class Trouble(Exception):
     """An answer that is no success, or has headers of its own."""
 
-    def __init__(self, status, body, **headers):
+    def __init__(self, status: int, body: Any, **headers: Any) -> None:
         super().__init__(status)
         self.status, self.body, self.headers = status, body, headers
 
 
-INSTEAD = {
+INSTEAD: dict[str | None, Trouble | None] = {
     "429": Trouble(429, "429 Too Many Requests (Rate Limit Exceeded)"),
     "403_rate": Trouble(403, "403 Forbidden (Rate Limit Exceeded)\n"),
     "500": Trouble(500, _ERROR),
@@ -47,39 +49,41 @@ INSTEAD = {
 class LoopbackServer:
     """Answers what `perform` says; use it as a context."""
 
-    def __init__(self, *, port=0):
+    def __init__(self, *, port: int = 0) -> None:
         self.port = port
-        self.requests, self.violations = [], []
-        self.chooser = lambda request: None
+        self.requests: list[tuple[str, str]] = []
+        self.violations: list[str] = []
+        self.chooser: Callable[[Any], str | None] = lambda _: None
         """Says which fault happens at a request."""
-        self.bucket = None
+        self.bucket: tuple[float, float, float] | None = None
         """The throttle: how much it holds, what drains a second, and what a request costs."""
         self.throttled = 0
         self._level = self._now = self._drained_at = 0.0
-        self._late, self._lock = [], threading.RLock()
+        self._late: list[Any] = []
+        self._lock = threading.RLock()
 
-    def perform(self, request, *, between):
+    def perform(self, request: Any, *, between: bool) -> Any:
         """The body of an answer; any other is raised as Trouble. `between`: a 500 after its first half."""
         raise NotImplementedError
 
-    def settle(self):
-        """What was late is done now."""
+    def settle(self) -> None:
+        """Do what was late."""
         with self._lock:
             late, self._late = self._late, []
             for request in late:
                 with suppress(Trouble):
                     self.perform(request, between=False)
 
-    def tick(self, seconds):
+    def tick(self, seconds: float) -> None:
         """Let time pass."""
         self._now += seconds
 
-    def violation(self, what):
+    def violation(self, what: str) -> Trouble:
         """Note that a client does what no documentation knows."""
         self.violations.append(what)
         return Trouble(400, {"errors": [{"message": f"contract: {what}"}]})
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
@@ -88,13 +92,13 @@ class LoopbackServer:
         self._thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
 
-    def answer(self, request):
-        """What to send, and what goes wrong meanwhile."""
+    def answer(self, request: Any) -> Any:
+        """Return the body or trouble to send, and the fault of this request."""
         with self._lock:
             self.requests.append((request.command, request.path))
             fault = self.chooser(request)
@@ -111,7 +115,7 @@ class LoopbackServer:
             except Trouble as trouble:
                 return trouble, fault
 
-    def _is_full(self, request):
+    def _is_full(self, request: Any) -> bool:
         if self.bucket is None or not request.path.startswith("/api/"):
             return False
         most, a_second, cost = self.bucket
@@ -123,12 +127,12 @@ class LoopbackServer:
         return False
 
 
-def _handler(loopback):
+def _handler(loopback: LoopbackServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         links = ""
 
-        def do_GET(self):
+        def do_GET(self) -> None:
             self.links = ""
             self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             answer, fault = loopback.answer(self)
@@ -158,7 +162,7 @@ def _handler(loopback):
 
         do_PUT = do_POST = do_GET
 
-        def log_message(self, *_):
+        def log_message(self, *_: object) -> None:
             pass
 
     return Handler

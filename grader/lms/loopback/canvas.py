@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from email.parser import BytesParser
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from loopback_server import FAULTS, LoopbackServer, Trouble  # noqa: F401 - for tests
+from grader.lms.loopback.server import FAULTS, LoopbackServer, Trouble  # noqa: F401 - for tests
 
-TOKEN = "7~loopback-token"
+TOKEN = "7~loopback-token"  # noqa: S105 - of nobody
 ME = 900
 COURSE, ASSIGNMENT = 1234, 4242
 _UPDATE = {
@@ -38,17 +39,19 @@ _USERS = {r"enrollment_type\[\]": r"student", r"include\[\]": r"email"}
 _TICKET = {r"name": r".+", r"size": r"\d+", r"content_type": r"\w+/[\w.+-]+"}
 
 
-def unauthorized():
+def unauthorized() -> Trouble:
+    """Return the refusal of what the token's owner may not do."""
     error = [{"message": "user not authorized to perform that action"}]
     return Trouble(403, {"status": "unauthorized", "errors": error})
 
 
-def missing():
+def missing() -> Trouble:
+    """Return the answer for what does not exist."""
     return Trouble(404, {"errors": [{"message": "The specified resource does not exist."}]})
 
 
 OF = f"courses/{COURSE}/assignments/{ASSIGNMENT}"
-ENDPOINTS = (
+ENDPOINTS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("GET", "users/self", {}, "_me"),
     ("GET", f"courses/{COURSE}", {}, "_course"),
     ("GET", OF, {}, "_assignment"),
@@ -67,9 +70,9 @@ ENDPOINTS = (
 class LoopbackCanvas(LoopbackServer):
     """One course with one assignment; use it as a context."""
 
-    def __init__(self, students=3, *, page_most=7, port=0):
+    def __init__(self, students: int = 3, *, page_most: int = 7, port: int = 0) -> None:
         super().__init__(port=port)
-        self.assignment = {
+        self.assignment: dict[str, Any] = {
             "id": ASSIGNMENT,
             "name": "HW1",
             "course_id": COURSE,
@@ -78,13 +81,20 @@ class LoopbackCanvas(LoopbackServer):
             "published": True,
             "moderated_grading": False,
         }
-        self.users, self.records = {}, {}
+        self.users: dict[int, dict[str, Any]] = {}
+        self.records: dict[int, dict[str, Any]] = {}
         for number in range(1, students + 1):
             self.enroll(100 + number, f"s{number:03}")
-        self.comments, self.graded, self.page_most = [], [], page_most
-        self.files, self.jobs, self.tickets, self._bookmarks = {}, {}, {}, {}
+        self.comments: list[dict[str, Any]] = []
+        self.graded: list[tuple[int, float, int]] = []
+        self.page_most = page_most
+        self.files: dict[int, dict[str, Any]] = {}
+        self.jobs: dict[int, dict[str, Any]] = {}
+        self.tickets: dict[str, dict[str, str]] = {}
+        self._bookmarks: dict[str, int] = {}
 
-    def enroll(self, number, login, **keys):
+    def enroll(self, number: int, login: str, **keys: Any) -> None:
+        """Enrol a student."""
         self.users[number] = {
             "id": number,
             "name": f"Student {login}",
@@ -105,12 +115,13 @@ class LoopbackCanvas(LoopbackServer):
             **keys,
         }
 
-    def grade(self, number, score, grader=77):
-        """As a person does in the gradebook."""
+    def grade(self, number: int, score: Any, grader: Any = 77) -> None:
+        """Enter a grade as a person does in the gradebook."""
         self.records[number] |= {"entered_score": score, "grader_id": grader}
         self.graded.append((number, score, grader))
 
-    def comment(self, number, text, author=ME, files=()):
+    def comment(self, number: int, text: str, author: Any = ME, files: Any = ()) -> None:
+        """Add a comment, ours unless another author is named."""
         self.comments.append(
             {
                 "id": len(self.comments) + 1,
@@ -121,13 +132,16 @@ class LoopbackCanvas(LoopbackServer):
             }
         )
 
-    def comments_of(self, number):
+    def comments_of(self, number: int) -> list[str]:
+        """Return the comments of a student."""
         return [comment["comment"] for comment in self.comments if comment["user"] == number]
 
-    def scores(self):
+    def scores(self) -> dict[int, float | None]:
+        """Return the grades by student."""
         return {number: record["entered_score"] for number, record in self.records.items()}
 
-    def perform(self, request, *, between):
+    def perform(self, request: Any, *, between: bool) -> Any:
+        """Answer a request."""
         split = urlsplit(request.path)
         if TOKEN in request.path or TOKEN.encode() in request.body:
             raise self.violation("the token is in an address or a body")
@@ -149,40 +163,40 @@ class LoopbackCanvas(LoopbackServer):
                 return getattr(self, name)(request, *map(int, match.groups()))
         raise missing()
 
-    def _form(self, request):
+    def _form(self, request: Any) -> Any:
         kind = request.headers.get("Content-Type", "")
         if kind != "application/x-www-form-urlencoded":
             raise self.violation(f"{request.command} with content type {kind!r}")
         return parse_qsl(request.body.decode(), keep_blank_values=True, strict_parsing=bool(request.body))
 
-    def _check(self, fields, allowed):
+    def _check(self, fields: Any, allowed: dict[str, str]) -> None:
         for name, value in fields:
             forms = [form for pattern, form in allowed.items() if re.fullmatch(pattern, name)]
             if not forms or not re.fullmatch(forms[0], value):
                 raise self.violation(f"parameter {name}={value!r}")
 
-    def _me(self, _):
+    def _me(self, _: Any) -> Any:
         return {"id": ME, "name": "Grader"}
 
-    def _course(self, _):
+    def _course(self, _: Any) -> Any:
         return {"id": COURSE, "name": "GPUs"}
 
-    def _assignment(self, _):
+    def _assignment(self, _: Any) -> Any:
         return self.assignment
 
     # lists
 
-    def _users(self, request):
+    def _users(self, request: Any) -> Any:
         return self._page(request, [self.users[number] for number in sorted(self.users)])
 
-    def _submissions(self, request):
+    def _submissions(self, request: Any) -> Any:
         everyone = [self.records[number] for number in sorted(self.records)]
         return [self._shown(record, _included(request)) for record in self._page(request, everyone)]
 
-    def _submission(self, request, number):
+    def _submission(self, request: Any, number: int) -> Any:
         return self._shown(self._assigned(number), _included(request))
 
-    def _page(self, request, everything):
+    def _page(self, request: Any, everything: Any) -> Any:
         query = dict(request.query)
         size = min(int(query.get("per_page", 10)), self.page_most)
         start = self._bookmarks.get(query.get("page", "").removeprefix("bookmark:"), 0)
@@ -198,14 +212,14 @@ class LoopbackCanvas(LoopbackServer):
         request.links = ",".join(links)
         return everything[start : start + size]
 
-    def _assigned(self, number):
+    def _assigned(self, number: int) -> Any:
         if number not in self.users:
             raise missing()
         if number not in self.records:
             raise unauthorized()
         return self.records[number]
 
-    def _shown(self, record, included):
+    def _shown(self, record: Any, included: Any) -> Any:
         entered, deducted = record["entered_score"], record["points_deducted"]
         score = entered if entered is None or not deducted else entered - deducted
         shown = {name: value for name, value in record.items() if name != "rubric_assessment"}
@@ -223,7 +237,7 @@ class LoopbackCanvas(LoopbackServer):
 
     # grades and comments
 
-    def _update(self, request, number):
+    def _update(self, request: Any, number: int) -> Any:
         form = _nested(request.form)
         graded = form.get("submission", {}).get("posted_grade")
         if (
@@ -240,7 +254,7 @@ class LoopbackCanvas(LoopbackServer):
             self._say(number, comment.get("text_comment"), comment.get("file_ids", ()))
         return self._shown(record, {"submission_comments"})
 
-    def _grade(self, record, form, rubric):
+    def _grade(self, record: Any, form: Any, rubric: Any) -> None:
         if "posted_grade" in form:
             score = float(form["posted_grade"])
             if record["entered_score"] != score:
@@ -256,7 +270,7 @@ class LoopbackCanvas(LoopbackServer):
                 name: {"points": float(row["points"])} for name, row in rubric.items() if name in criteria
             }
 
-    def _say(self, number, text, files):
+    def _say(self, number: int, text: str, files: Any) -> None:
         names = []
         for file in files:
             stored = self.files.get(int(file))
@@ -265,7 +279,7 @@ class LoopbackCanvas(LoopbackServer):
             names.append((stored["name"], stored["data"]))
         self.comment(number, text, files=tuple(names))
 
-    def _queue(self, request):
+    def _queue(self, request: Any) -> Any:
         grades = _nested(request.form).get("grade_data")
         if not grades:
             raise Trouble(400, {"error": "'grade_data' parameter required"})
@@ -281,7 +295,7 @@ class LoopbackCanvas(LoopbackServer):
         }
         return self._job(job)
 
-    def _progress(self, _, job):
+    def _progress(self, _: Any, job: int) -> Any:
         if job not in self.jobs:
             raise missing()
         state = self.jobs[job]
@@ -299,13 +313,13 @@ class LoopbackCanvas(LoopbackServer):
                 state["message"] = f"Couldn't find User(s) with API ids {', '.join(map(repr, unknown))}"
         return self._job(job)
 
-    def _job(self, job):
+    def _job(self, job: int) -> Any:
         shown = {name: value for name, value in self.jobs[job].items() if name != "data"}
         return {**shown, "tag": "submissions_update", "url": f"{self.url}/api/v1/progress/{job}"}
 
     # files
 
-    def _ticket(self, request, number):
+    def _ticket(self, request: Any, number: int) -> Any:
         self._assigned(number)
         form = dict(request.form)
         ticket = f"t{len(self.tickets) + 1}"
@@ -313,10 +327,10 @@ class LoopbackCanvas(LoopbackServer):
         store = f"http://localhost:{self.port}/files/{ticket}"  # another host, as far as anybody can tell
         return {"upload_url": store, "upload_params": {"key": ticket, "policy": "p"}, "file_param": "file"}
 
-    def _store(self, request, ticket):
+    def _store(self, request: Any, ticket: str) -> Any:
         kind = request.headers.get("Content-Type", "")
         head = f"Content-Type: {kind}\r\n\r\n".encode()
-        parts = BytesParser().parsebytes(head + request.body).get_payload()
+        parts: Any = BytesParser().parsebytes(head + request.body).get_payload()
         names = [part.get_param("name", header="content-disposition") for part in parts]
         ticket_form = self.tickets.get(ticket)
         if ticket_form is None or sorted(names[:-1]) != ["key", "policy"] or names[-1] != "file":
@@ -331,23 +345,23 @@ class LoopbackCanvas(LoopbackServer):
         address = f"{self.url}/api/v1/files/{file}/confirm"
         raise Trouble(201, {"id": file, "url": address, "location": address}, Location=address)
 
-    def _confirm(self, _, file):
+    def _confirm(self, _: Any, file: int) -> Any:
         self.files[file]["confirmed"] = True
         return {"id": file, "url": f"{self.url}/files/{file}", "filename": self.files[file]["name"]}
 
 
-def _included(request):
+def _included(request: Any) -> set[str]:
     return {value for name, value in request.query if name == "include[]"}
 
 
-def _nested(form):
-    """`a[b][]=1` as Rails reads it."""
-    tree = {}
+def _nested(form: Any) -> dict[str, Any]:
+    """Read `a[b][]=1` as Rails does."""
+    tree: dict[str, Any] = {}
     for name, value in form:
         first, *steps = re.findall(r"[^\[\]]+|\[\]", name)
         listed = bool(steps) and steps[-1] == "[]"
         keys = [first, *(steps[:-1] if listed else steps)]
-        inner = tree
+        inner: dict[str, Any] = tree
         for key in keys[:-1]:
             inner = inner.setdefault(key, {})
         if listed:

@@ -1,0 +1,103 @@
+"""Open points of a late submission: what can still be reached is the same everywhere, after the late rule."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+DOUBLE = {"id": "double", "title": "d", "points": 6, "check": "matches_reference"}
+DOUBLE |= {"of": "work.double", "inputs": "numbers"}
+BY_HAND = {"id": "style", "title": "s", "points": 4, "check": "manual"}
+LATE = {"due": "2024-12-20T12:00:00+00:00", "late": {"per_day": "10%", "at_most": "5d"}}
+SENTENCE = "3.2 points still open after the late rule, neither earned nor lost."
+
+
+@pytest.fixture
+def graded(course):
+    """Ann is two days late and has 6 of 10 points; 4 wait for a person."""
+    course.rubric(DOUBLE, BY_HAND, **LATE)
+    return course
+
+
+def run(course, at="2024-12-22T11:00:00+00:00", *options):
+    done = course.run(
+        "run",
+        course.submit(),
+        *("--submitted-at", at, "--gradebook", str(course.cwd / "gradebook.db"), *options),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def text_of(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_the_card_and_the_pages_say_what_can_still_be_reached(graded):
+    assert f"Provisional: {SENTENCE}" in " ".join(run(graded).split())
+    for place in ("", "feedback/"):
+        page = (graded.results() / f"{place}report.html").read_text()
+        assert f"Provisional: {SENTENCE}" in text_of(page)
+        assert "3.2 points: waits for a person" in text_of(page)
+        shares = re.findall(r'<i class="(\w+)" style="flex-grow:([\d.]+)">', page)
+        assert shares == [("full", "4.800000"), ("open", "3.200000"), ("lost", "2.000000")]
+
+
+def test_exports_have_what_can_still_be_reached(graded):
+    run(graded)
+    for place in ("", "feedback/"):
+        points = json.loads((graded.results() / f"{place}score.json").read_text())["points"]
+        assert (points["pending"], points["open"], points["adjusted"]) == (4, {"ann": 3.2}, {"ann": 4.8})
+        junit = (graded.results() / f"{place}junit.xml").read_text()
+        assert '<property name="open.ann" value="3.2"/>' in junit.replace(" />", "/>")
+    (grade,) = json.loads(graded.run("export", "json").stdout)
+    assert (grade["adjusted"], grade["open"], grade["final"]) == (4.8, 3.2, None)
+    (row,) = csv.DictReader(io.StringIO(graded.run("export", "csv", "tiny").stdout.lstrip("\ufeff")))
+    assert [row[name] for name in ("Total", "Open", "Final")] == ["4.8", "3.2", ""]
+    (student,) = json.loads(graded.run("report", "--json").stdout)["students"]
+    assert (student["total"], student["open"], student["final"]) == (4.8, 3.2, None)
+    files = graded.cwd / "files"
+    done = graded.run("export", "gradescope", "tiny", "--out", str(files), "--include-provisional")
+    assert done.returncode == 0
+    assert SENTENCE in (files / "ann.json").read_text()
+
+
+def test_rows_of_a_class_have_it(graded):
+    for number in range(6):
+        graded.submit(f"s{number}")
+    at = ("--submitted-at", "2024-12-22T11:00:00+00:00")
+    rows = graded.run("run", str(graded.submissions_folder), *at).stdout.splitlines()
+    assert len(rows) == 6
+    assert all(row.endswith("6 / 10  late: 4.8  3.2 points open") for row in rows)
+
+
+def test_in_time_nothing_is_said_of_a_late_rule(graded):
+    text = " ".join(run(graded, "2024-12-20T11:00:00+00:00").split())
+    assert "Provisional: 4 points still open, neither earned nor lost." in text
+    points = json.loads((graded.results() / "score.json").read_text())["points"]
+    assert points["open"] == {"ann": 4}
+
+
+def test_where_lateness_takes_everything_open_points_are_worth_nothing(graded):
+    text = " ".join(run(graded, "2024-12-30T11:00:00+00:00").split())
+    assert "Provisional: what is still open is worth no points after the late rule." in text
+    page = (graded.results() / "feedback/report.html").read_text()
+    assert "4 points" not in text_of(page)
+    assert 'class="open" style' not in page
+
+
+def test_members_of_a_team_with_other_deadlines_have_a_range(graded):
+    graded.write("course.yaml", "title: x\nextensions: {bob: {tiny: 2d}}\n")
+    archive = graded.submit("ann+bob")
+    done = graded.run("run", archive, "--submitted-at", "2024-12-22T11:00:00+00:00")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "Provisional: 3.2 to 4 points still open after the late rule, neither earned nor lost." in text
+    points = json.loads((graded.results("ann+bob") / "score.json").read_text())["points"]
+    assert points["open"] == {"ann": 3.2, "bob": 4}
+    page = (graded.results("ann+bob") / "report.html").read_text()
+    assert "3.2 to 4 points: waits for a person" in text_of(page)

@@ -1,0 +1,105 @@
+"""Several uploads of one student: the run, the pages and the gradebook say which one counts, and why."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import DOUBLE, RIGHT, SQUARE
+
+FIRST, SECOND, THIRD = "d_12_1_hw.tar.gz", "d_12_2_hw-1.tar.gz", "d_12_3_hw-2.tar.gz"
+WRONG = "def double(x): return 2 * x\ndef square(x): return x"
+NEWEST = f"the newest of 3 attempts, before {SECOND}, {FIRST}"
+BEST = f"the best of 3 attempts, with 3 points, before {THIRD}, {FIRST}"
+LAST = "graded last of 2 uploads, after ann.tar.gz"
+
+
+@pytest.fixture
+def book(course):
+    return ("--gradebook", str(course.cwd / "gradebook.db"))
+
+
+def upload(course):
+    for name, code in ((FIRST, WRONG), (SECOND, RIGHT), (THIRD, WRONG)):
+        course.submit(name.removesuffix(".tar.gz"), code)
+    return str(course.submissions_folder)
+
+
+def twice(course):
+    """Ann's work under two names that give no order in time."""
+    first = course.submit("ann", WRONG)
+    second = f"{first.removesuffix('.tar.gz')}.tgz"
+    shutil.copy(course.submit("ann2", RIGHT), second)
+    return first, second
+
+
+@pytest.mark.parametrize(
+    ("attempts", "counts", "chosen"), [("newest", THIRD, NEWEST), ("best", SECOND, BEST)]
+)
+def test_which_attempt_counts_is_everywhere(course, book, attempts, counts, chosen):
+    course.rubric(DOUBLE, SQUARE, attempts=attempts)
+    done = course.run("run", upload(course), *book)
+    assert done.returncode == 0
+    assert f"grader: {counts}: counts, {chosen}\n" in done.stderr
+    assert done.stderr.count("counts") == 1
+    everywhere(course, "d_12", counts, chosen)
+
+
+def test_which_upload_counts_where_names_give_no_order(course, book):
+    done = course.run("run", *twice(course), *book)
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"grader: ann.tgz: counts, {LAST}; their names give no order in time: "
+        "leave out what is not to count\n"
+    )
+    everywhere(course, "ann", "ann.tgz", LAST)
+
+
+def everywhere(course, student, counts, chosen):
+    for place in ("", "feedback/"):
+        page = html.unescape((course.results(student) / f"{place}report.html").read_text())
+        assert counts in page
+        assert f"Of several uploads</dt><dd>{chosen}" in page
+        submission = json.loads((course.results(student) / f"{place}score.json").read_text())["submission"]
+        assert (submission["archive"], submission["chosen"]) == (counts, chosen)
+    assert f"    Counts: {counts}, {chosen}.\n" in course.run("show", student).stdout
+    assert f"{counts}, {chosen}" in course.run("history", student).stdout.splitlines()[-1]
+    (grade,) = json.loads(course.run("export", "json").stdout)
+    assert (grade["submission"]["archive"], grade["submission"]["chosen"]) == (counts, chosen)
+    table = course.run("export", "csv", "tiny").stdout.removeprefix("\ufeff")
+    (row,) = csv.DictReader(io.StringIO(table))
+    assert (row["Upload"], row["Of several uploads"]) == (counts, chosen)
+    assert course.run("report").returncode == 0
+    page = html.unescape((course.cwd / "class.html").read_text())
+    assert f"{student}: {counts}, {chosen}" in page
+
+
+def test_a_card_says_it_too(course):
+    course.submit(FIRST.removesuffix(".tar.gz"))
+    course.submit(SECOND.removesuffix(".tar.gz"))
+    archives = [str(course.submissions_folder / name) for name in (FIRST, SECOND)]
+    done = course.run("run", *archives)
+    chosen = f"the newest of 2 attempts, before {FIRST}"
+    assert f"    Counts: {SECOND}, {chosen}.\n" in done.stdout
+
+
+def test_the_only_upload_needs_no_word(course, book):
+    done = course.run("run", course.submit(), *book)
+    assert "ount" not in done.stdout + done.stderr
+    assert course.run("report").returncode == 0
+    assert "several uploads" not in (course.cwd / "class.html").read_text()
+    assert "several uploads" not in (course.results() / "report.html").read_text()
+
+
+def test_an_upload_that_is_not_accepted_does_not_count(course):
+    first, second = twice(course)
+    Path(second).write_bytes(b"")
+    done = course.run("run", first, second)
+    assert done.returncode == 6
+    assert "counts" not in done.stderr
