@@ -71,9 +71,6 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     reference = _files(folder / "reference")
     given = _files(folder / "given")
     yield from _accepts(assignment, reference)
-    for file in names_of([name for names in assignment.requires.values() for name in names]):
-        if reference and file not in reference and file not in given:
-            yield "requires", f"reference/ has no {quoted(file)}, without which it earns nothing; write it"
     both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
     for file in both:
         yield (
@@ -86,6 +83,13 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         yield "build", message
     if message := requires_objection(assignment, folder):
         yield "requires", message
+    elif reference:
+        for file in names_of([name for names in assignment.requires.values() for name in names]):
+            if file not in reference and file not in given:
+                yield (
+                    "requires",
+                    f"reference/ has no {quoted(file)}, without which it earns nothing; write it",
+                )
     for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
         for name, bound in bounds.items():
             value = values_of(assignment.limits)[name]
