@@ -103,7 +103,7 @@ def test_what_slurm_keeps_waiting_for_good_says_what_to_do(hands, settings, word
 
 
 def test_a_partition_that_is_down_is_waited_for_with_words(hands):
-    hands.settings(cpu={"cpus": 1, "partition": "closed"})
+    hands.settings(cpu={"cpus": 1, "partition": "closed"}, gpu={"most": -1})
     with hands.started(hands.course.submit("ann")) as host:
         read_until(host, "its partition starts no jobs")
         hands.cluster.call("scontrol", "update", "partitionname=closed", "state=up")
@@ -112,6 +112,15 @@ def test_a_partition_that_is_down_is_waited_for_with_words(hands):
         finally:
             hands.cluster.call("scontrol", "update", "partitionname=closed", "state=down")
     assert host.returncode == 0, err
+
+
+def test_a_doctor_that_waits_says_what_for(hands):
+    hands.settings(cpu={"cpus": 1, "partition": "closed"}, gpu={"most": -1})
+    with hands.started_command(hands.grader("doctor", "--engine", "slurm")) as doctor:
+        line = read_until(doctor, "tasks without GPUs: waiting (PartitionDown: its partition starts no jobs")
+        assert line.startswith("grader: ")
+        stop(doctor)
+    assert not hands.cluster.queue()
 
 
 @pytest.mark.slow

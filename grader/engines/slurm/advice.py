@@ -1,4 +1,4 @@
-"""What Slurm's refusals and reasons mean for the settings of the engine; pure."""
+"""The settings behind Slurm's refusals, and behind its reasons for which tasks wait; pure."""
 
 from __future__ import annotations
 
