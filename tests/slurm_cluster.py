@@ -88,8 +88,12 @@ class Cluster:
         cores: int = CORES,
         max_array: int = 1001,
         min_job_age: int = 300,
+        more: str = "",
     ) -> None:
-        """Start it; with `devices`, the files of real GPUs, it has one node with these."""
+        """Start it; with `devices`, the files of real GPUs, it has one node with these.
+
+        `more` is more lines of slurm.conf, such as partitions.
+        """
         self.nodes = NODES[:1] if devices else NODES
         self.folder = folder
         self.conf = folder / "slurm.conf"
@@ -105,7 +109,8 @@ class Cluster:
         key.chmod(0o400)
         ports = _free_ports(2 + len(self.nodes))
         self.conf.write_text(
-            CONF.format(
+            more
+            + CONF.format(
                 folder=folder,
                 ports=ports,
                 host=socket.gethostname().partition(".")[0],

@@ -80,7 +80,9 @@ def _look_at_engine(context: click.Context, name: str, *, as_json: bool) -> int:
     plugins = plugins_of(context, course.folder if course else None)
     chosen = engine_called(name, plugins)
     settings = EngineSettings(
-        options=options_of(name, course, plugins), min_isolation=course.min_isolation if course else ""
+        options=options_of(name, course, plugins),
+        min_isolation=course.min_isolation if course else "",
+        tell=lambda line: echo(f"grader: {line}", err=True),
     )
     lines = [
         DoctorLine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +156,10 @@ class Engine(ABC):
         return iter(())
 
 
+def _be_silent(_line: str) -> None:
+    """Show nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
     """Settings of a command for its engine."""
@@ -174,3 +178,5 @@ class EngineSettings:
     """The weakest sandbox that the course demands; empty for none."""
     detach: bool = False
     """Whether to end all orders as soon as they are sent, and leave them to a later command."""
+    tell: Callable[[str], None] = _be_silent
+    """Shows a person a line on what a probe waits for."""

@@ -118,10 +118,13 @@ class ClusterClass:
         findings = json.loads(done.stdout)["findings"]
         return done.returncode, {(f["about"].partition(",")[0], f["name"]): f for f in findings}
 
-    @contextmanager
     def started(self, *arguments):
+        return self.started_command(self.command(*arguments))
+
+    @contextmanager
+    def started_command(self, command):
         process = subprocess.Popen(
-            self.command(*arguments),
+            command,
             env=self.environment,
             cwd=self.course.cwd,
             stdout=subprocess.PIPE,

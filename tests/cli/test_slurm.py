@@ -409,6 +409,21 @@ def test_a_cluster_without_namespaces_is_told_from_one_with_them_and_its_class_s
     assert len(hands.jobs() - before) == 1
 
 
+def test_the_doctor_tells_a_node_without_namespaces_from_one_with_them_and_says_what_to_do(hands):
+    weak = ROOT / "tests" / "weak_machine.py"
+    if not weak.exists():
+        pytest.skip("grader is installed without its tests")
+    setup = f"WEAK=; test $GRADER_NODE = n2 && WEAK='{sys.executable} {weak} --no-namespaces'"
+    for node, works in (("n1", True), ("n2", False)):
+        options = [f"--nodelist={node}"]
+        hands.settings(setup, command=f"$WEAK {sys.executable}", options=options, gpu={"most": -1})
+        sandbox = hands.doctor()[1]["tasks without GPUs", "sandbox"]
+        assert sandbox["about"].endswith(f" on {node}")
+        assert sandbox["works"] is works
+    assert "user namespaces are forbidden: " in sandbox["says"]
+    assert "a profile for it that allows unshare and mount" in sandbox["advice"]
+
+
 def test_settings_are_refused_with_their_line_and_column(hands):
     hands.rubric(holds=False)
     hands.course.write("course.yaml", "title: A tiny course\nengines:\n  slurm:\n    cpu:\n      cpu: 3\n")

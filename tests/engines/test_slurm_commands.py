@@ -21,10 +21,11 @@ from grader.engines.remote.scheduler import (
     TaskPhase,
 )
 from grader.engines.remote.stored import Wants
+from grader.engines.slurm.advice import refusal
 from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.engine import _folder
 from grader.engines.slurm.options import SlurmOptions
-from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s
+from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s, _state
 from grader.errors import UsageError
 
 BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
@@ -247,6 +248,50 @@ def test_the_words_of_a_refusal_are_those_with_the_cause(command, tmp_path, prin
     with pytest.raises(SchedulerRefusedError) as caught:
         run_slurm("sbatch")
     assert str(caught.value).endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "setting"),
+    [
+        ("Invalid partition name specified", "`partition`"),
+        ("Required partition not available (inactive or drain)", "sinfo"),
+        ("Invalid account or account/partition combination specified", "`account`"),
+        ("Invalid qos specification", "`options`"),
+        ("QOSMaxWallDurationPerJobLimit; Job violates accounting/QOS policy", "`options`"),
+        ("sbatch: unrecognized option '--foo'", "`options`"),
+        ("Invalid --time specification", "`time`"),
+        ("Invalid feature specification", "`gpu`"),
+        ("Memory specification can not be satisfied", "`memory`"),
+        ("CPU count per node can not be satisfied; Requested node configuration is not available", "`cpus`"),
+        ("something new", "engines.slurm"),
+    ],
+)
+def test_a_refusal_names_the_setting_that_it_comes_from(words, setting):
+    told = refusal(words)
+    assert told.startswith(f"{words}; see ")
+    assert setting in told
+    assert "course.yaml" in told
+
+
+@pytest.mark.parametrize(
+    ("squeue", "advice"),
+    [
+        ("PartitionTimeLimit", "PartitionTimeLimit: the partition allows less time; lower `time`"),
+        ("QOSMaxWallDurationPerJobLimit", "lower `time`"),
+        ("PartitionDown", "its partition starts no jobs; see sinfo, or name another"),
+        ("PartitionConfig", "no such node now; see `cpus`, `memory`, `gpu`"),
+        ("QOSMaxJobsPerUserLimit", "other jobs have to end first"),
+        (
+            "Job's account not known, so it can't use this partition (acct allows phys)",
+            "`account` or `partition`",
+        ),
+        ("QOSMaxCpuPerJobLimit", "allows less for one job"),
+        ("Priority", "Priority"),
+        ("Resources", "Resources"),
+    ],
+)
+def test_a_reason_that_does_not_pass_by_itself_says_what_to_do(squeue, advice):
+    assert _state("PENDING", "", "N/A", squeue).words.endswith(advice)
 
 
 def test_sbatch_that_would_try_for_minutes_is_ended_and_says_why(command, monkeypatch):

@@ -155,18 +155,22 @@ def findings(
 
 
 def _sandbox(doctor: Mapping[str, Any], least: str, machine: str) -> EngineFinding:
+    """Judge the sandboxes of a machine, with the cause and the cure that its own doctor names."""
     layers = [line for line in doctor["findings"] if line["about"] == "sandbox"]
     names = [line["name"] for line in layers]
     reached = doctor["isolation"]
-    enough = reached in names and (least not in names or names.index(reached) <= names.index(least))
-    missing = [f"{line['name']}: {line['says']}" for line in layers if not line["works"]][:2]
-    why = doctor.get("error") or "; ".join(missing)
-    return EngineFinding(
-        machine=machine,
-        name="sandbox",
-        works=enough,
-        message=(reached or "none") + ("" if enough else f", and {least} or stronger is demanded ({why})"),
-        advice=""
-        if enough
-        else f"run {Path(sys.executable).name} -m grader doctor there; its lines say what helps",
-    )
+    if reached in names and (least not in names or names.index(reached) <= names.index(least)):
+        return EngineFinding(machine=machine, name="sandbox", works=True, message=reached)
+    why, advice = doctor.get("error", ""), f"run {Path(sys.executable).name} -m grader doctor there"
+    forbidden = [
+        line for line in doctor["findings"] if line["name"] == "user namespaces" and not line["works"]
+    ]
+    missing = [line for line in layers if not line["works"]]
+    if forbidden:
+        why = f"user namespaces are {forbidden[0]['says']}"
+        advice = f"there: {forbidden[0]['advice']}; or keep tasks off machines like it"
+    elif missing and not why:
+        why = "; ".join(f"{line['name']}: {line['says']}" for line in missing[:2])
+        advice = next((f"there: {line['advice']}" for line in missing if line["advice"]), advice)
+    message = f"{reached or 'none'}, and {least} or stronger is demanded ({why})"
+    return EngineFinding(machine=machine, name="sandbox", works=False, message=message, advice=advice)

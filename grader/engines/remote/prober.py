@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +20,14 @@ from grader.engines.remote.batch import (
 from grader.engines.remote.journal import TaskJournals
 from grader.engines.remote.ledger import Ledger
 from grader.engines.remote.probe import DOCTOR_S, Arrival, findings
-from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError
+from grader.engines.remote.scheduler import (
+    Scheduler,
+    SchedulerAwayError,
+    SchedulerFullError,
+    SchedulerRefusedError,
+    TaskPhase,
+)
+from grader.engines.remote.status import Repeated
 from grader.engines.remote.stored import OrderStore, Wants, require_private, root_for
 from grader.errors import NotObservedError
 
@@ -52,12 +59,14 @@ def probe(
         kinds.append(("tasks with a GPU", Wants(exclusive=True, gpus=1)))
     try:
         for heading, wants in kinds:
-            yield from _probed(heading, wants, ledger, settings.min_isolation, name)
+            yield from _probed(heading, wants, ledger, settings, name)
     finally:
         store.close()
 
 
-def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -> Iterator[EngineFinding]:
+def _probed(
+    heading: str, wants: Wants, ledger: Ledger, settings: EngineSettings, name: str
+) -> Iterator[EngineFinding]:
     scheduler, root = ledger.scheduler, ledger.store.root
     time_s = min(scheduler.limit_s(wants), 2 * DOCTOR_S)
     batch = Batch(
@@ -70,9 +79,13 @@ def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -
         raise NotObservedError(f"{root}: cannot be written ({error.strerror}); make room there") from None
     try:
         scheduler.submit(batch, root, folder)
-        problem = _wait(journals, batch, folder, scheduler)
+        problem = _wait(journals, batch, folder, scheduler, lambda why: settings.tell(f"{heading}: {why}"))
     except SchedulerRefusedError as error:
         problem = f"{name} refused the probe: {error}"
+    except SchedulerFullError as error:
+        raise NotObservedError(
+            f"{name} takes no more tasks at the moment ({error}); try again later"
+        ) from None
     except SchedulerAwayError as error:
         raise NotObservedError(f"{name} does not answer ({error}); try again later") from None
     finally:
@@ -87,13 +100,18 @@ def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -
     machine = f"{heading}, on {journals.node}"
     limit_s = scheduler.limit_s(wants)
     arrival = Arrival(scheduler.carrier, late_s)
-    yield from findings(journals.facts, batch, machine=machine, arrival=arrival, limit_s=limit_s, least=least)
+    yield from findings(
+        journals.facts, batch, machine=machine, arrival=arrival, limit_s=limit_s, least=settings.min_isolation
+    )
 
 
-def _wait(journals: TaskJournals, batch: Batch, folder: Path, scheduler: Scheduler) -> str:
-    """Wait for the facts of a probe; return why there are none."""
-    pace = scheduler.pace
+def _wait(
+    journals: TaskJournals, batch: Batch, folder: Path, scheduler: Scheduler, tell: Callable[[str], None]
+) -> str:
+    """Wait for the facts of a probe, and tell what it waits for; return why there are none."""
+    pace, waiting = scheduler.pace, Repeated()
     ask_at, over_at = time.monotonic() + pace.first_ask_s, float("inf")
+    tell_at = ask_at + pace.ask_every_s[0] / 2  # every task waits for a moment
     while True:
         journals.read()
         if journals.facts:
@@ -104,6 +122,9 @@ def _wait(journals: TaskJournals, batch: Batch, folder: Path, scheduler: Schedul
         if now >= ask_at:
             ask_at = now + pace.ask_every_s[0]
             state = scheduler.states().get((batch.name, 0))
+            waits = now >= tell_at and state and state.phase is TaskPhase.WAITING
+            if state and waits and waiting.is_due(state.words):
+                tell(f"waiting ({state.words})")
             over = state is None or state.phase.is_over
             over_at = min(over_at, now) if over else float("inf")
         time.sleep(READ_EVERY_S)

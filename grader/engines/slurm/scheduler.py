@@ -26,6 +26,7 @@ from grader.engines.remote.scheduler import (
     TaskStates,
 )
 from grader.engines.remote.stored import Wants
+from grader.engines.slurm.advice import reason, refusal
 from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.options import CpuTask, GpuTask, SlurmOptions
 from grader.errors import NotObservedError, UsageError
@@ -107,11 +108,16 @@ class SlurmScheduler:
 
     def slots(self, wants: Wants) -> int:
         """Return how many tasks the partition has room for, or the setting `at_once`."""
-        cores = self.cores(wants)
+        cores, partition = self.cores(wants), self._task(wants).partition
         rooms = 0
-        for nodes in self._nodes_of(self._task(wants).partition):
+        nodes_of_partition = self._nodes_of(partition)
+        for nodes in nodes_of_partition:
             room = nodes.cores // cores
             rooms += nodes.count * (min(room, nodes.gpus // wants.gpus) if wants.gpus else room)
+        if nodes_of_partition and not rooms:  # Slurm may queue such a task for ever
+            needs = f"{cores} cores and {wants.gpus} GPUs" if wants.gpus else f"{cores} cores"
+            where = f"the partition {partition}" if partition else "the default partition"
+            raise SchedulerRefusedError(refusal(f"no node of {where} has {needs} for a task"))
         return min(filter(None, (self.options.at_once, max(1, rooms))))
 
     def _nodes_of(self, partition: str) -> tuple[_Nodes, ...]:
@@ -146,7 +152,10 @@ class SlurmScheduler:
             file.write_text(script(setup, self.options.command, arguments))
         except OSError as error:
             raise SchedulerAwayError(f"{file}: {error.strerror}") from None
-        run_slurm("sbatch", *self._arguments(batch, folder), str(file))
+        try:
+            run_slurm("sbatch", *self._arguments(batch, folder), str(file))
+        except SchedulerRefusedError as error:
+            raise SchedulerRefusedError(refusal(str(error))) from None
 
     def _arguments(self, batch: Batch, folder: Path) -> Iterator[str]:
         options, task, wants = self.options, self._task(batch.wants), batch.wants
@@ -253,9 +262,9 @@ def _gpus_in(gres: str) -> int:
     return sum(map(int, counts))
 
 
-def _state(state: str, nodes: str, begins: str, reason: str) -> TaskState:
-    phase = PHASES.get(state.partition(" ")[0], TaskPhase.LOST) if reason != LAUNCH_FAILED else TaskPhase.LOST
-    words = state if phase is not TaskPhase.WAITING or reason in {"", "None"} else reason
+def _state(state: str, nodes: str, begins: str, why: str) -> TaskState:
+    phase = PHASES.get(state.partition(" ")[0], TaskPhase.LOST) if why != LAUNCH_FAILED else TaskPhase.LOST
+    words = state if phase is not TaskPhase.WAITING or why in {"", "None"} else reason(why)
     clock = re.search(r"T(\d\d:\d\d)", begins)
     return TaskState(
         phase=phase,

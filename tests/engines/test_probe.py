@@ -1,0 +1,58 @@
+"""A probe's words on the sandboxes of another machine, by what its own doctor says."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.engines.remote.probe import _sandbox
+
+
+def line(name, says="", *, works=False, about="sandbox", advice=""):
+    return {"about": about, "name": name, "works": works, "says": says, "advice": advice}
+
+
+def doctor(*lines, isolation="", **keys):
+    return {"findings": list(lines), "isolation": isolation, **keys}
+
+
+WEAK = (
+    line("bubblewrap", "not installed", advice="apt install bubblewrap"),
+    line("namespaces", "may not mount"),
+)
+LANDLOCK = line("landlock", works=True)
+USERNS = line(
+    "user namespaces",
+    "forbidden: user.max_user_namespaces is 0",
+    about="kernel",
+    advice="sysctl user.max_user_namespaces=10000",
+)
+
+
+@pytest.mark.parametrize(
+    ("report", "says", "advice"),
+    [
+        (
+            doctor(*WEAK, LANDLOCK, USERNS, isolation="landlock"),
+            "landlock, and namespaces or stronger is demanded (user namespaces are forbidden: "
+            "user.max_user_namespaces is 0)",
+            "there: sysctl user.max_user_namespaces=10000; or keep tasks off machines like it",
+        ),
+        (
+            doctor(*WEAK, LANDLOCK, isolation="landlock"),
+            "(bubblewrap: not installed; namespaces: may not mount)",
+            "there: apt install bubblewrap",
+        ),
+        (doctor(error="No module named grader"), "(No module named grader)", "-m grader doctor there"),
+    ],
+)
+def test_a_machine_without_the_wall_that_is_demanded_says_why_and_what_helps(report, says, advice):
+    finding = _sandbox(report, "namespaces", "tasks without GPUs, on n2")
+    assert not finding.works
+    assert says in finding.message
+    assert advice in finding.advice
+
+
+def test_where_bubblewrap_alone_is_missing_the_equivalent_wall_is_enough():
+    report = doctor(WEAK[0], line("namespaces", works=True), LANDLOCK, isolation="namespaces")
+    finding = _sandbox(report, "namespaces", "tasks without GPUs, on n2")
+    assert (finding.works, finding.message) == (True, "namespaces")
