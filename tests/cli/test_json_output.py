@@ -82,6 +82,7 @@ def test_the_class_is_printed_and_no_page_is_written(graded):
         "student": "ann",
         "submitted_as": "ann",
         "total": 1,
+        "open": 1.0,
         "final": None,
         "possible": 2,
         "standing": "provisional",
