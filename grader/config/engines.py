@@ -35,7 +35,11 @@ def engine_options(course: Path | None, engine: str, kinds: Mapping[str, type]) 
     merged: dict[str, Any] = {}
     for file, error in _files(course):
         document = read_yaml(file)
-        if problems := [*document.problems, *engine_problems(document.data, kinds)]:
+        problems = [*document.problems]
+        if not problems:  # what cannot be read has no keys that could be wrong
+            problems += _site_problems(document.data) if error is UsageError else ()
+            problems += engine_problems(document.data, kinds)
+        if problems:
             raise error(*document.lines(problems))
         settings: Any = document.data.get(KEY) or {}
         merged = _merged(merged, settings.get(engine) or {})
@@ -44,6 +48,13 @@ def engine_options(course: Path | None, engine: str, kinds: Mapping[str, type]) 
     if options is None:  # each file is right, and both together are not
         raise UsageError(*(f"{KEY}: {engine}: {mistake}" for mistake in mistakes))
     return options
+
+
+def _site_problems(data: Any) -> Iterator[Problem]:
+    """Yield the keys of a site's file that nobody reads."""
+    for key in data if isinstance(data, Mapping) else ():
+        if key != KEY:
+            yield Problem(path=(key,), message=f"unknown key; {suggestion(str(key), [KEY])}")
 
 
 def engine_problems(data: Any, kinds: Mapping[str, type]) -> Iterator[Problem]:

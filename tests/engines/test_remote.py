@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,6 @@ import grader
 from grader.config.evidence_file import EVIDENCE
 from grader.contracts.engine import Ended, Engine, EngineSettings, QueueStatus, Records
 from grader.engines.remote import journal as journal_module
-from grader.engines.remote import planner
 from grader.engines.remote import planner as planner_module
 from grader.engines.remote import session as session_module
 from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
@@ -710,7 +710,7 @@ def test_a_machine_refuses_another_grader_another_python_and_other_gpus(tmp_path
 def test_a_refusal_of_a_machine_ends_its_orders_and_nothing_is_sent_again(
     orders, scheduler, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(planner, "Batch", lambda **values: Batch(**values, grader="0.0.1"))
+    monkeypatch.setattr(planner_module, "Batch", lambda **values: Batch(**values, grader="0.0.1"))
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("ann"))
     problems, _ = ends(session)
@@ -785,6 +785,31 @@ def test_a_store_that_cannot_be_written_is_the_problem_of_the_order(orders, sche
     assert "No space left" in problems["ann"]
     with pytest.raises(NotObservedError):
         OrderStore(tmp_path / "x").store(orders.make("bob"), Wants())
+
+
+def test_a_course_that_finds_no_room_is_told_in_one_line(orders, scheduler, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise shutil.Error(
+            [("a.py", "b.py", f"[Errno 28] No space left on device: 'a.py' -> '{tmp_path}/b'")] * 3
+        )
+
+    monkeypatch.setattr("grader.engines.remote.stored.shutil.copytree", full)
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert "cannot be written (No space left on device); make room there" in problems["ann"]
+    assert "Errno" not in problems["ann"]
+
+
+def test_a_script_that_finds_no_room_is_no_scheduler_that_is_away(orders, scheduler, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    scheduler.submit = full
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert "cannot be written (No space left on device)" in problems["ann"]
 
 
 @pytest.mark.parametrize(

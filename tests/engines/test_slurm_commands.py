@@ -26,7 +26,7 @@ from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.engine import _folder
 from grader.engines.slurm.options import SlurmOptions
 from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s, _state
-from grader.errors import UsageError
+from grader.errors import NotObservedError, UsageError
 
 BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
 
@@ -221,6 +221,8 @@ def test_tasks_that_are_cancelled_before_they_begin_are_seen_without_their_numbe
             SchedulerRefusedError,
         ),
         ("sbatch: error: Batch job submission failed: Resource temporarily unavailable", SchedulerFullError),
+        ("sbatch: error: Munge encode failed: Failed to access munge.socket.2", SchedulerAwayError),
+        ("sbatch: error: Batch job submission failed: Protocol authentication error", SchedulerAwayError),
     ],
 )
 def test_what_passes_is_told_from_what_does_not(command, error, kind):
@@ -294,6 +296,18 @@ def test_a_reason_that_does_not_pass_by_itself_says_what_to_do(squeue, advice):
     assert _state("PENDING", "", "N/A", squeue).words.endswith(advice)
 
 
+def test_where_munge_is_away_its_words_are_told_and_not_its_hints(command):
+    lines = (
+        "If munged is up, restart with --num-threads=10",
+        "Munge encode failed: Failed to access munge.socket.2 (Did you start munged?)",
+        "slurm_send_node_msg: auth_g_create: REQUEST_PARTITION_INFO has authentication error",
+    )
+    command("sinfo", "".join(f"echo 'sinfo: error: {line}' >&2\n" for line in lines) + "exit 1")
+    with pytest.raises(SchedulerAwayError) as caught:
+        run_slurm("sinfo")
+    assert str(caught.value) == lines[1]
+
+
 def test_sbatch_that_would_try_for_minutes_is_ended_and_says_why(command, monkeypatch):
     """Slurm's sbatch does so where there are as many jobs as MaxJobCount."""
     monkeypatch.setattr("grader.engines.slurm.commands.LOOK_EVERY_S", 0.1)
@@ -302,6 +316,18 @@ def test_sbatch_that_would_try_for_minutes_is_ended_and_says_why(command, monkey
     with pytest.raises(SchedulerFullError) as caught:
         run_slurm("sbatch")
     assert str(caught.value) == "Slurm temporarily unable to accept job"
+
+
+def test_without_slurm_conf_nothing_is_waited_for(command, monkeypatch):
+    """Slurm's commands look for it for a minute."""
+    monkeypatch.setattr("grader.engines.slurm.commands.LOOK_EVERY_S", 0.1)
+    said = "sinfo: error: s_p_parse_file: cannot stat file /nope: No such file, retrying in 1sec up to 60sec"
+    command("sinfo", f'echo "{said}" >&2; exec sleep 1000')
+    with pytest.raises(SchedulerRefusedError) as caught:
+        run_slurm("sinfo")
+    assert str(caught.value) == "s_p_parse_file: cannot stat file /nope: No such file"
+    with pytest.raises(NotObservedError, match="cannot stat file /nope: No such file; see SLURM_CONF"):
+        SlurmScheduler(options()).gpus()
 
 
 def test_a_command_that_does_not_end_is_ended(command, monkeypatch):

@@ -73,13 +73,13 @@ def _probed(
         name=new_name(), packs=((),), wants=wants, cores=scheduler.cores(wants), time_s=time_s, probe=True
     )
     journals = TaskJournals(journals_of(folder_of(root, batch.name), 0))
+    folder = folder_of(root, batch.name)
     try:
-        folder = write_batch(root, batch)
-    except OSError as error:
-        raise NotObservedError(f"{root}: cannot be written ({error.strerror}); make room there") from None
-    try:
+        write_batch(root, batch)
         scheduler.submit(batch, root, folder)
         problem = _wait(journals, batch, folder, scheduler, lambda why: settings.tell(f"{heading}: {why}"))
+    except OSError as error:
+        raise NotObservedError(f"{root}: cannot be written ({error.strerror}); make room there") from None
     except SchedulerRefusedError as error:
         problem = f"{name} refused the probe: {error}"
     except SchedulerFullError as error:

@@ -128,6 +128,7 @@ class Scheduler(Protocol):
             SchedulerAwayError: it does not answer. It may have taken the batch.
             SchedulerFullError: it takes no more tasks at the moment.
             SchedulerRefusedError: it will never take it.
+            OSError: the folder cannot be written.
         """
         ...
 

@@ -223,9 +223,8 @@ class RemoteSession:
                     if earlier:
                         ledger.leave_batch(earlier.batch)
         except OSError as error:
-            problem = str(obstacle(ledger.store.root, error, kind=NotObservedError))
             for entry in entries:
-                ledger.end(entry, problem)
+                ledger.end(entry, str(obstacle(ledger.store.root, error, kind=NotObservedError)))
             return
         self._unsent[batch.name] = batch
         self._submit(batch, ledger)
@@ -239,13 +238,18 @@ class RemoteSession:
         except SchedulerAwayError as error:
             self._note_away(str(error), ledger)
         except SchedulerRefusedError as error:
-            del self._unsent[batch.name]
-            for entry in ledger.of_batch(batch.name):
-                ledger.end(entry, f"{self.name} refused it: {error}")
+            self._end_batch(batch, f"{self.name} refused it: {error}", ledger)
+        except OSError as error:
+            self._end_batch(batch, str(obstacle(ledger.store.root, error, kind=NotObservedError)), ledger)
         else:
             self._full = Repeated()
             del self._unsent[batch.name]
             self._ask_at = time.monotonic() + self.scheduler.pace.first_ask_s
+
+    def _end_batch(self, batch: Batch, problem: str, ledger: Ledger) -> None:
+        del self._unsent[batch.name]
+        for entry in ledger.of_batch(batch.name):
+            ledger.end(entry, problem)
 
     def _note_full(self, why: str, batch: Batch, ledger: Ledger) -> None:
         """Wait until tasks end; where none of ours is left to end, send fewer at a time."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -178,7 +179,7 @@ class OrderStore:
                     with suppress(FileNotFoundError):
                         shutil.copy(source.parent / "course.yaml", beside)
                     beside.replace(place)
-            except (OSError, shutil.Error) as error:
+            except OSError as error:
                 raise _not_stored(place, error) from None
             self._courses[job.course] = digest
         return self._courses[job.course]
@@ -202,7 +203,7 @@ class OrderStore:
         try:
             shutil.copytree(order.job.workspace, folder / _WORKSPACE, symlinks=True)
             write_whole(folder / _ORDER, dumps(stored))
-        except (OSError, shutil.Error) as error:
+        except OSError as error:
             self.remove(order.key)
             raise _not_stored(folder, error) from None
         return stored
@@ -311,6 +312,10 @@ def root_for(folder: Path, results: Path) -> Path:
     return folder / digest_of(str(results.absolute()))[:16]
 
 
-def _not_stored(path: Path, error: OSError | shutil.Error) -> NotObservedError:
-    why = error.strerror if isinstance(error, OSError) and error.strerror else error
+def _not_stored(path: Path, error: OSError) -> NotObservedError:
+    """Return the line on what could not be copied: copytree's error lists every file, with the same cause."""
+    why = error.strerror or str(error)
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        *_, why = error.args[0][0]  # source, target and cause of the first one
+        why = re.sub(r"^\[Errno \d+\] ", "", str(why)).partition(": ")[0]
     return NotObservedError(f"{path}: cannot be written ({why}); make room there and run again")

@@ -6,6 +6,7 @@ import re
 
 WHERE = "engines.slurm of course.yaml or of the site's file"
 _REFUSALS = (
+    (r"slurm\.conf|(cannot stat|unable to status) file", "see SLURM_CONF, and run grader where sinfo works"),
     (r"^no node of", "see `cpus`, `gpu` and `partition` in {where}"),
     (r"partition.*(not available|inactive|drain)", "see sinfo, and name another `partition`, in {where}"),
     (r"\baccount\b", "see `account` and `partition` in {where}"),

@@ -14,7 +14,8 @@ LOOK_EVERY_S = 1.0
 """Between two looks at what a command has said so far."""
 _AWAY = re.compile(
     r"unable to contact|socket timed out|connection (refused|reset|timed out)|zero bytes were transmitted"
-    r"|not responding|temporarily|try again|busy|slurmctld|slurm_persist|communication",
+    r"|not responding|temporarily|try again|busy|slurmctld|slurm_persist|communication"
+    r"|munge|authentication error",
     re.IGNORECASE,
 )
 """What Slurm's errors say that go away by themselves: it does not answer."""
@@ -26,8 +27,12 @@ _FULL = re.compile(
 """There are as many jobs as user, account, QOS (MaxSubmitJobs) or cluster (MaxJobCount) may have."""
 _NEVER = re.compile(r"\b(?:QOS|Assoc)(?!\w*Submit)\w+Limit\b")
 """A limit for a single job, which a QOS with the flag DenyOnLimit refuses."""
-_RETRIES = "sleeping and retrying"
-"""What sbatch says before it tries again for two minutes, in which nobody would read journals."""
+_RETRIES = re.compile(r", (sleeping and retrying|retrying in .*)$", re.MULTILINE)
+"""What commands say before they try again for minutes, in which nobody would read journals."""
+_WRONG = re.compile(r"(?:cannot stat|unable to status) file|can't process slurm.conf", re.IGNORECASE)
+"""There is no slurm.conf where Slurm's commands look for it."""
+_HINT = re.compile(r"^Try |: If munged is up|slurm_send_node_msg: auth_g_create")
+"""Lines without a cause."""
 _HEAD = "Batch job submission failed: "
 
 
@@ -61,7 +66,7 @@ def run_slurm(*command: str) -> str:
     if process.returncode == 0:
         return output
     why = _why(error) or f"{command[0]} ended with {process.returncode}"
-    if _NEVER.search(error):
+    if _NEVER.search(error) or _WRONG.search(error):
         raise SchedulerRefusedError(why)
     if _FULL.search(error):
         raise SchedulerFullError(why)
@@ -77,7 +82,7 @@ def _outcome(process: subprocess.Popen[str]) -> tuple[str, str]:
         try:
             return process.communicate(timeout=min(LOOK_EVERY_S, max(0.0, ends - time.monotonic())))
         except subprocess.TimeoutExpired as so_far:
-            if _RETRIES in _text(so_far.stderr):
+            if _RETRIES.search(_text(so_far.stderr)):
                 process.kill()
                 return process.communicate()
             if time.monotonic() >= ends:
@@ -91,7 +96,7 @@ def _text(output: str | bytes | None) -> str:
 
 def _why(error: str) -> str:
     """Return the errors among a command's lines, without what all have; the last line if there are none."""
-    lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("Try ")]
+    lines = [line.strip() for line in error.splitlines() if line.strip() and not _HINT.search(line)]
     errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
-    plain = [line.removeprefix(_HEAD).partition(f", {_RETRIES}")[0] for line in errors or lines[-1:]]
+    plain = [_RETRIES.sub("", line.removeprefix(_HEAD)) for line in errors or lines[-1:]]
     return "; ".join(dict.fromkeys(plain))

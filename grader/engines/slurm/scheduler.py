@@ -88,8 +88,10 @@ class SlurmScheduler:
             return max(0, settings.most)
         try:
             return max((nodes.gpus for nodes in self._nodes_of(settings.partition)), default=0)
-        except (SchedulerAwayError, SchedulerRefusedError) as error:
+        except SchedulerAwayError as error:
             raise NotObservedError(f"slurm: sinfo does not tell of GPUs ({error}); try again later") from None
+        except SchedulerRefusedError as error:
+            raise NotObservedError(f"slurm: sinfo does not tell of GPUs: {error}") from None
 
     def _task(self, wants: Wants) -> CpuTask | GpuTask:
         return self.options.gpu if wants.gpus else self.options.cpu
@@ -123,7 +125,10 @@ class SlurmScheduler:
     def _nodes_of(self, partition: str) -> tuple[_Nodes, ...]:
         if partition not in self._nodes:
             chosen = [f"--partition={partition}"] if partition else []
-            output = run_slurm("sinfo", "--noheader", "--format=%D|%c|%G|%l|%P", *chosen)
+            try:
+                output = run_slurm("sinfo", "--noheader", "--format=%D|%c|%G|%l|%P", *chosen)
+            except SchedulerRefusedError as error:
+                raise SchedulerRefusedError(refusal(str(error))) from None
             rows = [line.split("|") for line in output.splitlines() if re.match(r"\d+\|\d+\+?\|", line)]
             self._nodes[partition] = tuple(
                 _Nodes(
@@ -147,11 +152,8 @@ class SlurmScheduler:
         file = folder / "script.sh"
         numbers = ('"$SLURM_ARRAY_TASK_ID"', '"$SLURM_ARRAY_JOB_ID"', '"${SLURM_RESTART_COUNT:-0}"')
         arguments = (shlex.quote(str(root)), batch.name, *numbers)
-        try:
-            setup = f'export {NODE}="$SLURMD_NODENAME"\n{self.options.setup}'
-            file.write_text(script(setup, self.options.command, arguments))
-        except OSError as error:
-            raise SchedulerAwayError(f"{file}: {error.strerror}") from None
+        setup = f'export {NODE}="$SLURMD_NODENAME"\n{self.options.setup}'
+        file.write_text(script(setup, self.options.command, arguments))
         try:
             run_slurm("sbatch", *self._arguments(batch, folder), str(file))
         except SchedulerRefusedError as error:
