@@ -232,7 +232,10 @@ def test_a_node_without_namespaces_stops_its_class_at_once(hands):
         pytest.skip("grader is installed without its tests")
     hands.settings(command=f'"$GRADER_PYTHON" {weak} --no-namespaces "$GRADER_PYTHON"', pack=1)
     _, lines = hands.doctor()
-    assert not lines["tasks without GPUs", "sandbox"]["works"]
+    sandbox = lines["tasks without GPUs", "sandbox"]
+    assert not sandbox["works"]
+    assert "user namespaces are forbidden: " in sandbox["says"]
+    assert "a profile for it that allows unshare and mount" in sandbox["advice"]
     hands.rubric(holds=False)
     done = hands.run(*(hands.course.submit(student) for student in STUDENTS))
     assert done.returncode == 5

@@ -424,6 +424,20 @@ def test_the_doctor_tells_a_node_without_namespaces_from_one_with_them_and_says_
     assert "a profile for it that allows unshare and mount" in sandbox["advice"]
 
 
+def test_a_doctor_names_the_node_that_has_no_interpreter_and_what_setup_printed(hands):
+    hands.settings(command="/opt/nowhere/python3", options=["--nodelist=n2"], gpu={"most": -1})
+    code, lines = hands.doctor()
+    probe = lines["tasks without GPUs", "probe"]
+    assert code == 5
+    assert probe["says"].startswith("its task on n2 ended without a word: ")
+    assert probe["says"].endswith("/opt/nowhere/python3: not found")
+    assert "`command` in engines.slurm" in probe["advice"]
+    hands.settings("module-of-nobody load cuda", gpu={"most": -1})
+    _, lines = hands.doctor()
+    assert lines["tasks without GPUs", "setup"]["says"].endswith("module-of-nobody: not found")
+    assert lines["tasks without GPUs", "clock"]["says"] == "as this machine's"
+
+
 def test_settings_are_refused_with_their_line_and_column(hands):
     hands.rubric(holds=False)
     hands.course.write("course.yaml", "title: A tiny course\nengines:\n  slurm:\n    cpu:\n      cpu: 3\n")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.engines.remote.probe import _sandbox
+from grader.engines.remote.batch import Batch
+from grader.engines.remote.probe import Arrival, _sandbox, findings
+from grader.engines.remote.stored import Wants
 
 
 def line(name, says="", *, works=False, about="sandbox", advice=""):
@@ -56,3 +58,31 @@ def test_where_bubblewrap_alone_is_missing_the_equivalent_wall_is_enough():
     report = doctor(WEAK[0], line("namespaces", works=True), LANDLOCK, isolation="namespaces")
     finding = _sandbox(report, "namespaces", "tasks without GPUs, on n2")
     assert (finding.works, finding.message) == (True, "namespaces")
+
+
+def test_a_clock_that_is_an_hour_off_is_told():
+    facts = {
+        "grader": "1",
+        "python": "3.11.7",
+        "executable": "python3",
+        "cores": 1,
+        "threads": 0,
+        "gpus": [],
+        "divided": 0,
+        "visible": None,
+        "leases": "/l",
+        "leases_writable": True,
+        "temporary": "/tmp",
+        "temporary_free": 2**40,
+        "doctor": doctor(line("namespaces", works=True), isolation="namespaces"),
+    }
+    batch = Batch(name="grader-1", packs=((),), wants=Wants(), cores=1, time_s=60.0, grader="1")
+
+    def clock(ahead_s):
+        arrival = Arrival("shared folder", 0.1, clock_ahead_s=ahead_s, printed="")
+        lines = findings(facts, batch, machine="on n2", arrival=arrival, limit_s=60.0, least="")
+        return next(finding for finding in lines if finding.name == "clock")
+
+    assert clock(-3600.0).message == "3600 s behind this machine's"
+    assert "timedatectl set-ntp true" in clock(3600.0).advice
+    assert (clock(30.0).message, clock(30.0).advice) == ("as this machine's", "")

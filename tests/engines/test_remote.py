@@ -27,7 +27,7 @@ from grader.engines.remote.batch import Batch, folder_of, journals_of, write_bat
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import JournalEntry, JournalWriter, TaskJournals, ended_orders
 from grader.engines.remote.ledger import OpenTask
-from grader.engines.remote.node import _Pack, objection, script
+from grader.engines.remote.node import _Pack, objection, observe_pack, script
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import pack_sizes
 from grader.engines.remote.scheduler import (
@@ -716,6 +716,13 @@ def test_a_refusal_of_a_machine_ends_its_orders_and_nothing_is_sent_again(
     problems, _ = ends(session)
     assert "runs grader" in problems["ann"]
     assert len(scheduler.submitted) == 1
+
+
+def test_a_machine_without_the_shared_folder_says_so(tmp_path, capsys):
+    assert observe_pack(tmp_path / "orders", "grader-1", 0, "1") == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"{tmp_path}/orders: is not there on ")
+    assert "share the folder of orders with it" in told
 
 
 def test_a_task_whose_orders_were_taken_back_does_nothing(orders, tmp_path):

@@ -158,6 +158,11 @@ class Ledger:
         if collected:
             self.take_back(entry.key)
 
+    def end_batch(self, name: str, problem: str) -> None:
+        """End all open orders of a batch."""
+        for entry in self.of_batch(name):
+            self.end(entry, problem)
+
     @cached_property
     def clock_ahead_s(self) -> float:
         """Return how much our clock is ahead of that of the shared file system, in seconds."""

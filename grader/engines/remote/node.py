@@ -65,6 +65,9 @@ def observe_pack(root: Path, name: str, task: int, attempt: str) -> int:
     folder = folder_of(root, name)
     batch = read_batch(folder)
     if batch is None:
+        if not root.is_dir():
+            sys.stderr.write(f"{root}: is not there on {node_name()}; share the folder of orders with it\n")
+            return 1
         sys.stderr.write(f"{folder}: was taken back\n")
         return 0
     deadline = begun_at + max(batch.time_s - BEFORE_END_S, batch.time_s / 2)

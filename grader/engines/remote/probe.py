@@ -29,6 +29,8 @@ DOCTOR_S = 300.0
 """Seconds that `grader doctor` may take there."""
 LATE_S = 5.0
 """Where a new line shows later than this, every order waits for it."""
+CLOCK_S = 60.0
+"""A clock that differs by more is worth a word."""
 _GIB = 2**30
 
 
@@ -40,6 +42,10 @@ class Arrival:
     """What brought it, such as a shared folder."""
     late_s: float
     """How many seconds after it was written it could be read here."""
+    clock_ahead_s: float
+    """How many seconds the clock of that machine is ahead of ours."""
+    printed: str
+    """The last line of its error output: of `setup`, for the probe prints none."""
 
 
 def machine_facts() -> dict[str, Any]:
@@ -151,6 +157,20 @@ def findings(
         f"a new line of that machine is seen here after {arrival.late_s:.1f} s",
         "" if in_time else f"every order waits for that; see why the {arrival.carrier} is slow",
     )
+    ahead_s = arrival.clock_ahead_s
+    wrong = abs(ahead_s) > CLOCK_S
+    yield finding(
+        "clock",
+        True,  # times are corrected
+        f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'} this machine's"
+        if wrong
+        else "as this machine's",
+        "there: timedatectl set-ntp true; a scheduler may refuse machines whose clocks differ"
+        if wrong
+        else "",
+    )
+    if arrival.printed:
+        yield finding("setup", True, f"printed: {arrival.printed}")
     yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
 
 

@@ -21,6 +21,7 @@ from grader.engines.remote.journal import TaskJournals
 from grader.engines.remote.ledger import Ledger
 from grader.engines.remote.probe import DOCTOR_S, Arrival, findings
 from grader.engines.remote.scheduler import (
+    SHARED_FOLDER,
     Scheduler,
     SchedulerAwayError,
     SchedulerFullError,
@@ -72,20 +73,23 @@ def _probed(
     batch = Batch(
         name=new_name(), packs=((),), wants=wants, cores=scheduler.cores(wants), time_s=time_s, probe=True
     )
-    journals = TaskJournals(journals_of(folder_of(root, batch.name), 0))
     folder = folder_of(root, batch.name)
+    journals, printed = TaskJournals(journals_of(folder, 0)), ""
+    advice = f"see `setup` and `command` in engines.{name.lower()} of course.yaml or of the site's file"
+    if scheduler.carrier == SHARED_FOLDER:
+        advice += f"; that machine needs the same grader, and the folder {root}"
     try:
         write_batch(root, batch)
         scheduler.submit(batch, root, folder)
         problem = _wait(journals, batch, folder, scheduler, lambda why: settings.tell(f"{heading}: {why}"))
+        printed = last_words(folder, 0)
     except OSError as error:
         raise NotObservedError(f"{root}: cannot be written ({error.strerror}); make room there") from None
     except SchedulerRefusedError as error:
         problem = f"{name} refused the probe: {error}"
+        advice = "" if "; see " in problem else advice
     except SchedulerFullError as error:
-        raise NotObservedError(
-            f"{name} takes no more tasks at the moment ({error}); try again later"
-        ) from None
+        raise NotObservedError(f"{name} takes no more tasks now ({error}); try again later") from None
     except SchedulerAwayError as error:
         raise NotObservedError(f"{name} does not answer ({error}); try again later") from None
     finally:
@@ -93,16 +97,15 @@ def _probed(
             scheduler.cancel(batch.name)
         remove_batch(folder)
     if problem:
-        advice = "see its settings: engines in course.yaml and in the site's file"
         yield EngineFinding(machine=heading, name="probe", works=False, message=problem, advice=advice)
         return
     late_s = max(0.0, time.time() - ledger.clock_ahead_s - journals.facts["written_at"])
     machine = f"{heading}, on {journals.node}"
     limit_s = scheduler.limit_s(wants)
-    arrival = Arrival(scheduler.carrier, late_s)
-    yield from findings(
-        journals.facts, batch, machine=machine, arrival=arrival, limit_s=limit_s, least=settings.min_isolation
-    )
+    ahead_s = max(journals.clock_ahead_s.items())[1] - ledger.clock_ahead_s
+    arrival = Arrival(scheduler.carrier, late_s, clock_ahead_s=ahead_s, printed=printed)
+    least = settings.min_isolation
+    yield from findings(journals.facts, batch, machine=machine, arrival=arrival, limit_s=limit_s, least=least)
 
 
 def _wait(
@@ -111,6 +114,7 @@ def _wait(
     """Wait for the facts of a probe, and tell what it waits for; return why there are none."""
     pace, waiting = scheduler.pace, Repeated()
     ask_at, over_at = time.monotonic() + pace.first_ask_s, float("inf")
+    node = ""
     tell_at = ask_at + pace.ask_every_s[0] / 2  # every task waits for a moment
     while True:
         journals.read()
@@ -118,13 +122,15 @@ def _wait(
             return ""
         now = time.monotonic()
         if now > over_at + pace.grace_s:
-            return f"its task ended without a word: {last_words(folder, 0) or 'its log is empty'}"
+            words = last_words(folder, 0) or "its log is empty or missing"
+            return f"its task{node and f' on {node}'} ended without a word: {words}"
         if now >= ask_at:
             ask_at = now + pace.ask_every_s[0]
             state = scheduler.states().get((batch.name, 0))
             waits = now >= tell_at and state and state.phase is TaskPhase.WAITING
             if state and waits and waiting.is_due(state.words):
                 tell(f"waiting ({state.words})")
+            node = state.node if state else node
             over = state is None or state.phase.is_over
             over_at = min(over_at, now) if over else float("inf")
         time.sleep(READ_EVERY_S)

@@ -61,6 +61,8 @@ TaskStates = Mapping[tuple[str, int], TaskState]
 """By the name of the batch and the number of the task."""
 
 
+SHARED_FOLDER = "shared folder"
+"""The carrier of schedulers whose machines share a file system."""
 REST = -1
 """Stands for all tasks of a batch that a scheduler does not list by their numbers."""
 MANY_TASKS = 500

@@ -238,18 +238,15 @@ class RemoteSession:
         except SchedulerAwayError as error:
             self._note_away(str(error), ledger)
         except SchedulerRefusedError as error:
-            self._end_batch(batch, f"{self.name} refused it: {error}", ledger)
+            del self._unsent[batch.name]
+            ledger.end_batch(batch.name, f"{self.name} refused it: {error}")
         except OSError as error:
-            self._end_batch(batch, str(obstacle(ledger.store.root, error, kind=NotObservedError)), ledger)
+            del self._unsent[batch.name]
+            ledger.end_batch(batch.name, str(obstacle(ledger.store.root, error, kind=NotObservedError)))
         else:
             self._full = Repeated()
             del self._unsent[batch.name]
             self._ask_at = time.monotonic() + self.scheduler.pace.first_ask_s
-
-    def _end_batch(self, batch: Batch, problem: str, ledger: Ledger) -> None:
-        del self._unsent[batch.name]
-        for entry in ledger.of_batch(batch.name):
-            ledger.end(entry, problem)
 
     def _note_full(self, why: str, batch: Batch, ledger: Ledger) -> None:
         """Wait until tasks end; where none of ours is left to end, send fewer at a time."""
@@ -371,7 +368,9 @@ class RemoteSession:
             task = ledger.tasks[place.batch, place.task]
             last = last_words(folder_of(ledger.store.root, place.batch), place.task)
             why = "; ".join(filter(None, (words, last)))
-            problem = f"its task ended {place.sends} times without it ({why}); run again"
+            began = task.journals.attempts
+            cure = "run again" if began else f"see grader doctor --engine {self.name.lower()}"
+            problem = f"its task ended {place.sends} times without it ({why}); {cure}"
             ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
             return
         if counts:

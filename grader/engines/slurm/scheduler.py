@@ -18,6 +18,7 @@ from grader.engines.remote.batch import PREFIX, Batch
 from grader.engines.remote.node import NODE, script
 from grader.engines.remote.scheduler import (
     REST,
+    SHARED_FOLDER,
     Pace,
     SchedulerAwayError,
     SchedulerRefusedError,
@@ -68,7 +69,7 @@ class SlurmScheduler:
     """The cluster that Slurm's commands on this machine reach."""
 
     pace: ClassVar[Pace] = Pace()
-    carrier: ClassVar[str] = "shared folder"
+    carrier: ClassVar[str] = SHARED_FOLDER
 
     options: SlurmOptions
     _nodes: dict[str, tuple[_Nodes, ...]] = field(default_factory=dict)
