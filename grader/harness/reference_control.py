@@ -59,24 +59,21 @@ class ReferenceControl:
 class Requests:
     """The calls that a process has made so far, as long as they are few."""
 
-    _made: list[Request] = field(default_factory=list)
+    _made: list[Request] | None = field(default_factory=list)
+    """None from the call on that was one too many."""
     _bytes: int = 0
 
     def add(self, function: str, case: InputCase, argument_bytes: int) -> None:
         """Keep a call that returned."""
         self._bytes += argument_bytes
-        if self._complete:
-            self._made.append((function, case))
+        if self._made is None or len(self._made) + 1 == REQUESTS or self._bytes > REQUEST_BYTES:
+            self._made = None
         else:
-            self._made.clear()
+            self._made.append((function, case))
 
     def followed_by(self, function: str, case: InputCase) -> tuple[Request, ...] | None:
         """Return all calls of the process, this one last; None if there were too many to keep."""
-        return (*self._made, (function, case)) if self._complete else None
-
-    @property
-    def _complete(self) -> bool:
-        return len(self._made) < REQUESTS and self._bytes <= REQUEST_BYTES
+        return None if self._made is None else (*self._made, (function, case))
 
 
 def is_a_failure(call: Call) -> bool:

@@ -10,7 +10,7 @@ from grader.checks.matches_reference import MatchesReference
 from grader.checks.script import Script
 from grader.contracts.call import Call, InputCase
 from grader.errors import CourseError, NotObservedError
-from grader.harness.reference_control import failure
+from grader.harness.reference_control import REQUEST_BYTES, REQUESTS, Requests, failure
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.testing.contexts import Contexts
@@ -179,6 +179,17 @@ def test_after_more_calls_than_are_kept_the_submission_is_blamed(context):
         case = InputCase(name="", args=(1.0,))
         calls = [subject.call("half", case) for _ in range(99)]
         assert calls[-1].outcome is Outcome.CRASHED
+
+
+@pytest.mark.parametrize("sizes", [[1] * REQUESTS, [REQUEST_BYTES + 1]], ids=["calls", "bytes"])
+def test_what_was_once_too_much_to_keep_stays_so(sizes):
+    requests, case = Requests(), InputCase(name="one", args=(1.0,))
+    assert requests.followed_by("half", case) == (("half", case),)
+    for size in sizes:
+        requests.add("half", case, size)
+    for _ in range(3):
+        assert requests.followed_by("half", case) is None, "a part of the calls is not what the program did"
+        requests.add("half", case, 1)
 
 
 def test_a_program_that_is_run_is_compared_too(context):
