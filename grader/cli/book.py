@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from grader.cli.echo import echo, tell_line
+from grader.cli.echo import tell_line
 from grader.cli.files import PathType
 from grader.errors import NotObservedError, UsageError
 from grader.extras import install_command
@@ -64,7 +64,7 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Gradebook]:
 
     with Gradebook(location, create=create) as book:
         if copy := book.database.copy_before_migration:
-            echo(f"grader: {book.database.name}: migrated to this version; copy of before: {copy}", err=True)
+            tell_line(f"{book.database.name}: migrated to this version; copy of before: {copy}")
         yield book
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.echo import AS_JSON, echo, tell_problems
+from grader.cli.echo import AS_JSON, echo, tell_line, tell_problems
 from grader.engines import LOCAL
 from grader.errors import ExitCode, UsageError
 
@@ -101,7 +101,7 @@ def remark_extensions(course: Course) -> None:
         from grader.config.yaml_source import read_yaml
 
         for line in read_yaml(course.folder / FILE).lines(problems):
-            echo(f"grader: {line}", err=True)
+            tell_line(line)
 
 
 def options_of(engine: str, course: Course | None, plugins: Plugins) -> Any:

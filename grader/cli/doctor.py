@@ -11,7 +11,7 @@ import click
 
 from grader.cli.course import require_linux
 from grader.cli.doctor_line import SPOILS, DoctorLine
-from grader.cli.echo import AS_JSON, echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json, tell_line
 from grader.errors import ExitCode, UsageError
 from grader.extras import EXTRAS, install_command
 
@@ -82,7 +82,7 @@ def _look_at_engine(context: click.Context, name: str, *, as_json: bool) -> int:
     settings = EngineSettings(
         options=options_of(name, course, plugins),
         min_isolation=course.min_isolation if course else "",
-        tell=lambda line: echo(f"grader: {line}", err=True),
+        tell=tell_line,
     )
     lines = [
         DoctorLine(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.course import open_course, require_linux
-from grader.cli.echo import echo
+from grader.cli.echo import echo, tell_line
 from grader.cli.files import PATH, remove, write
 from grader.errors import SubmissionError, UsageError
 
@@ -99,7 +99,7 @@ def command(
         if isinstance(graded, Exception):
             raise graded
     if graded.trouble:
-        echo(f"grader: {graded.trouble}", err=True)
+        tell_line(graded.trouble)
     rubric = graded.rubric
     view = student_view(
         rubric,
@@ -111,7 +111,7 @@ def command(
         host_folders=host_folders(course.folder, autograder),
     )
     if any(total.untimed for total in graded.scorecard.totals):
-        echo(f"grader: {sent.student}: {UNTIMED}", err=True)
+        tell_line(f"{sent.student}: {UNTIMED}")
     rules = Rules(include_provisional=include_provisional, include_untimed=include_untimed)
     write(results, Gradescope().render(view, rules))
     echo(f"{results}: written, {graded.scorecard.standing}", err=True)

@@ -29,10 +29,15 @@ def require_assignment(
     if assignment in names:
         return
     if not graded:
-        raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
+        raise empty(location)
     raise UsageError(
         f"{location}: has no grade in {assignment!r}; {_nearest(assignment, names, 'assignment')}"
     )
+
+
+def empty(location: Location) -> UsageError:
+    """Return the error for a gradebook without grades."""
+    return UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
 
 
 def require_student(book: Gradebook, location: Location, student: str, assignment: str | None) -> None:
@@ -45,7 +50,7 @@ def require_student(book: Gradebook, location: Location, student: str, assignmen
         require_assignment(book, location, assignment)
     students = book.students()
     if not students:
-        raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
+        raise empty(location)
     if student not in students:
         raise UsageError(f"{location}: has no grade of {student!r}; {_nearest(student, students, 'student')}")
 

@@ -71,7 +71,7 @@ class RunSummary:
         self._graded_by: dict[tuple[str, str], Counter[str]] = {}
         """By assignment and rubric, how many were graded by which other rubric before."""
         for problem in run.problems:
-            echo(f"grader: {problem}", err=True)
+            tell_line(problem)
             self._codes.append(ExitCode.NOT_ACCEPTED)
 
     def add(self, number: int, result: Graded | Exception) -> None:
@@ -93,18 +93,16 @@ class RunSummary:
             tell_line(remark_on_rubrics(assignment, rubric, graded_by, self._out))
         for rubric, students in self._untimed.items():
             names = ", ".join(one_line(student) for student in sorted(students))
-            echo(
-                f"grader: {rubric}: has a late rule, which takes nothing off where no time of submission is "
+            tell_line(
+                f"{rubric}: has a late rule, which takes nothing off where no time of submission is "
                 f"known, as for {counted(len(students), 'student')}; name a list by --times that has "
                 f"them: {names}",
-                err=True,
             )
         if self._in_future:
             names = ", ".join(one_line(student) for student in sorted(self._in_future))
-            echo(
-                f"grader: {counted(len(self._in_future), 'submission')} came in later than now, by the times "
+            tell_line(
+                f"{counted(len(self._in_future), 'submission')} came in later than now, by the times "
                 f"that were given; are date and time zone right? {names}",
-                err=True,
             )
         if self._many:
             for line in self._sums():
@@ -118,7 +116,7 @@ class RunSummary:
             self._codes.append(tell(result))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
-            echo(f"grader: {remark}", err=True)
+            tell_line(remark)
         still_open = [ExitCode.NOT_OBSERVED] if self._require_final and not result.final else []
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1

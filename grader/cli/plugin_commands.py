@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from grader.cli.course import find_any, plugins_of
-from grader.cli.echo import echo
+from grader.cli.echo import tell_line
 from grader.errors import CourseError, GraderError
 
 
@@ -29,7 +29,7 @@ class PluginCommands(click.Group):
             return [*self.commands, *self._entries(ctx)]
         except GraderError as error:  # a plugin that is wrong must not take the help away
             for problem in error.problems:
-                echo(f"grader: {problem}", err=True)
+                tell_line(problem)
             return list(self.commands)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: D102

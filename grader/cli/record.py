@@ -41,7 +41,7 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
             except NotObservedError as error:
                 refused.append("; ".join(error.problems))
                 for problem in () if as_json else error.problems:
-                    echo(f"grader: {problem}", err=True)
+                    tell_line(problem)
         tell_of_mixtures(book, assignments)
     if as_json:
         sums_by_name = {"recorded": counts[True], "recorded_already": counts[False]}

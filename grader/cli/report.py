@@ -11,9 +11,9 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import find_any
-from grader.cli.echo import AS_JSON, echo, echo_json, need_file
+from grader.cli.echo import AS_JSON, echo, echo_json, need_file, tell_line
 from grader.cli.files import PATH, written
-from grader.cli.lookup import require_assignment
+from grader.cli.lookup import empty, require_assignment
 from grader.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
 
     assignments = assignments_in(book)
     if not assignments:
-        raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
+        raise empty(location)
     if named is None and len(assignments) > 1:
         raise UsageError(
             f"{location}: has grades in {', '.join(assignments)}; name one of them by --assignment"
@@ -115,7 +115,7 @@ def _rubric(
         path = course.rubric_for(assignment, newest.card.rubric)
         rubric = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
     except (CourseError, UsageError) as error:
-        echo(f"grader: {error.problems[0]}; speedups and GPU minutes are unknown", err=True)
+        tell_line(f"{error.problems[0]}; speedups and GPU minutes are unknown")
         return None, {}, ""
     return rubric, plugins.checks, plugins.assignments[assignment].title
 

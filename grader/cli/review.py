@@ -15,7 +15,7 @@ from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
 from grader.cli.echo import echo, tell_line
 from grader.cli.files import RESULTS_FOLDER
-from grader.cli.lookup import require_assignment
+from grader.cli.lookup import empty, require_assignment
 from grader.errors import UsageError
 from grader.extras import install_command
 
@@ -172,7 +172,7 @@ def _assignments(book: Gradebook, location: Location, named: Sequence[str]) -> S
 
     assignments = assignments_in(book)
     if not assignments:
-        raise UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
+        raise empty(location)
     for name in named:
         require_assignment(book, location, name)
     return named or assignments

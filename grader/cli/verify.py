@@ -14,7 +14,7 @@ import click
 
 from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.files import FOLDER, PATH
 from grader.errors import worst
 from grader.reports.class_progress import ClassProgress
@@ -91,4 +91,4 @@ def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:
     for case in cases:
         if not case.reference and outdated(course.folder / SOURCES / case.name, case.archive):
             remark = f"is not what {SOURCES}/{case.name} holds now; run grader pack"
-            echo(f"grader: {show_path(case.archive)}: {remark}", err=True)
+            tell_line(f"{show_path(case.archive)}: {remark}")
