@@ -158,17 +158,18 @@ def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple
     yield "Digest of the files", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
-    runs = [dict(_run(run, zone)) for run in evidence.runs]
-    of_all = set.intersection(*(set(run.items()) for run in runs)) if runs else set()
+    runs = [list(_run(run, zone)) for run in evidence.runs]
+    of_all = [fact for fact in runs[0] if all(fact in run for run in runs)] if runs else []
     for run in runs:
-        yield from (fact for fact in run.items() if fact not in of_all)
-    yield from (fact for fact in (runs[0].items() if runs else ()) if fact in of_all)
+        yield from (fact for fact in run if fact not in of_all)
+    yield from of_all
 
 
 def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:
     yield "Observed at", local_time(run.started_at, zone)
     yield "Isolation", run.isolation
-    for name, value in run.environment.items():
-        parts = value if isinstance(value, Mapping) else {"": value}
-        texts = (f"{ENVIRONMENT.get(part, part)} {plain(of_part)}".strip() for part, of_part in parts.items())
-        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), ", ".join(texts)
+    for name, fact in run.environment.items():
+        value = fact
+        if isinstance(fact, Mapping):
+            value = {ENVIRONMENT.get(part, part): of_part for part, of_part in fact.items()}
+        yield ENVIRONMENT.get(name) or name.replace("_", " ").capitalize(), plain(value)

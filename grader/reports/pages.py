@@ -72,8 +72,13 @@ def quantity_text(quantity: Quantity) -> str:
         if unit == "bytes":
             return size(value)
         if isinstance(value, int):
-            return f"{value:,} {unit.removesuffix('s') if value == 1 else unit}".rstrip()
+            return f"{value:,} {_singular(unit) if value == 1 else unit}".rstrip()
     return f"{plain(value)} {unit}".rstrip()
+
+
+def _singular(unit: str) -> str:
+    """Return `round` for `rounds`; symbols such as `ms` and `GB/s` stay as they are."""
+    return unit.removesuffix("s") if unit.isalpha() and len(unit) > 3 else unit
 
 
 def plain(value: Any) -> str:
