@@ -27,9 +27,7 @@ def canvas(
     numbers = _numbers([student.canvas_id for student in students])
     with of_canvas.LoopbackCanvas(students=0, page_most=50) as server:
         server.assignment |= {"name": _TITLE, "points_possible": possible}
-        for number, student in zip(numbers, students, strict=True):
-            server.enroll(number, student.student)
-            _set_ids(server.users[number], {"sis_user_id": student.sis_id, "email": student.email})
+        _enroll(server, numbers, students, sis_id="sis_user_id")
 
         def arrived() -> Mapping[str, str]:
             return {
@@ -52,9 +50,7 @@ def moodle(
     numbers = _numbers([""] * len(students))
     with of_moodle.LoopbackMoodle(students=0) as server:
         server.assignment |= {"name": _TITLE, "grade": possible}
-        for number, student in zip(numbers, students, strict=True):
-            server.enroll(number, student.student)
-            _set_ids(server.users[number], {"idnumber": student.sis_id, "email": student.email})
+        _enroll(server, numbers, students, sis_id="idnumber")
 
         def arrived() -> Mapping[str, str]:
             return {
@@ -72,9 +68,18 @@ def _numbers(known: Sequence[str]) -> list[int]:
     return [int(number) if number.isdigit() else _FIRST_MADE_UP + place for place, number in enumerate(known)]
 
 
-def _set_ids(user: dict[str, Any], ids: Mapping[str, str]) -> None:
-    """Replace the made-up ids of a user by those that the roster has."""
-    user |= {name: value for name, value in ids.items() if value}
+def _enroll(
+    server: of_canvas.LoopbackCanvas | of_moodle.LoopbackMoodle,
+    numbers: Sequence[int],
+    students: Sequence[Student],
+    *,
+    sis_id: str,
+) -> None:
+    """Enrol students with the ids that the roster has of them; the platform calls one of these `sis_id`."""
+    for number, student in zip(numbers, students, strict=True):
+        server.enroll(number, student.student)
+        ids = {sis_id: student.sis_id, "email": student.email}
+        server.users[number] |= {name: value for name, value in ids.items() if value}
 
 
 def _words(points: float | None, comments: Sequence[str]) -> str:
