@@ -78,6 +78,11 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises an error there
 
 
+def holds_files(folder: Path) -> bool:
+    """Tell whether a folder is there and has a file in it, at any depth."""
+    return any(path.is_file() for path in folder.rglob("*"))
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside `path` that replaces it in the end; after an error the old one stays.

@@ -249,8 +249,8 @@ def _newer(connection: Connection, submission: int, evidence: Evidence) -> str:
 
 def _is_recorded(connection: Connection, submission: int, runs: str) -> bool:
     """Tell whether there is an attempt of exactly these runs."""
-    known = select(ATTEMPTS.c.id).where(ATTEMPTS.c.submission == submission, ATTEMPTS.c.runs == runs)
-    return connection.scalar(known.limit(1)) is not None
+    same = select(ATTEMPTS.c.id).where(ATTEMPTS.c.submission == submission, ATTEMPTS.c.runs == runs)
+    return connection.scalar(same.limit(1)) is not None
 
 
 def _count_points(

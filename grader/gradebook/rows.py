@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from grader.config.codec import dumps, loads
+from grader.grading.rubric_of_class import rubric_name
 from grader.model.observation import Observation
 from grader.model.score import Scorecard
 
@@ -26,15 +27,6 @@ _SHOWN = msgspec.msgpack.Decoder(dict[str, tuple[str, tuple[tuple[str, str, str,
 _AS_JSON = b"\xc1"
 """The byte that MessagePack never uses, before rows that it cannot hold."""
 _CARD = msgspec.json.Decoder(Scorecard)
-
-
-class _Named(msgspec.Struct):
-    """The one field of a card that is read where a class is counted by its rubrics."""
-
-    rubric: str
-
-
-_NAMED = msgspec.json.Decoder(_Named)
 
 
 def card_text(card: Scorecard) -> str:
@@ -56,7 +48,7 @@ def read_card(text: str) -> Scorecard:
 def read_rubric_name(text: str) -> str:
     """Read the name of the rubric alone from what `card_text` wrote."""
     try:
-        return _NAMED.decode(text).rubric
+        return rubric_name(text)
     except msgspec.DecodeError:
         return revive(Scorecard, text).rubric
 

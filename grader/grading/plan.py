@@ -61,15 +61,15 @@ def plan(
         exclusive -= late
         on_gpus = _on_gpus(timed, gpus) - late
         off_gpus = [task for task in timed if task.item not in on_gpus | late]
-        side_by_side = [
+        groups_after_plain = [
             sharing[::2],
             sharing[1::2],
             off_gpus,
             [task for task in timed if task.item in on_gpus],
             [task for task in timed if task.item in late],
         ]
-        *first, rest = _by_who_needs_them(plain, side_by_side)
-        groups = [*first, *side_by_side, rest]
+        *first, rest = _by_who_needs_them(plain, groups_after_plain)
+        groups = [*first, *groups_after_plain, rest]
         timed_parts = max(1, bool(off_gpus) + bool(on_gpus))
     groups = [group for group in groups if group]
     return tuple(
@@ -144,13 +144,13 @@ def _afterwards(timed: Sequence[Task], kinds: Mapping[str, CheckKind], gpus: int
 
 def _by_themselves(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], gpus: int) -> set[str]:
     """Return the items that are timed or lease GPUs, and what shares a program with one of them."""
-    found = {
+    undisturbed = {
         task.item
         for task in tasks
         if is_timed(task, kinds, gpus=gpus) or (task.devices and _has_devices(task, gpus))
     }
-    groups = {task.group for task in tasks if task.group and task.item in found}
-    return found | {task.item for task in tasks if task.group in groups}
+    groups = {task.group for task in tasks if task.group and task.item in undisturbed}
+    return undisturbed | {task.item for task in tasks if task.group in groups}
 
 
 def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:

@@ -21,7 +21,7 @@ SCORE = "score.json"
 
 
 class _Named(msgspec.Struct):
-    """The one field of a `score.json` that is read."""
+    """The one field of a score that is read where a class is counted by its rubrics."""
 
     rubric: str
 
@@ -29,10 +29,19 @@ class _Named(msgspec.Struct):
 _NAMED = msgspec.json.Decoder(_Named)
 
 
+def rubric_name(document: str | bytes) -> str:
+    """Read the name of the rubric alone from a score in JSON, of a results folder or a gradebook.
+
+    Raises:
+        msgspec.DecodeError: it is no JSON, or names none.
+    """
+    return _NAMED.decode(document).rubric
+
+
 def rubric_in(folder: Path) -> str:
     """Return the name of the rubric of the score in a results folder; empty without a score."""
     try:
-        return _NAMED.decode((folder / SCORE).read_bytes()).rubric
+        return rubric_name((folder / SCORE).read_bytes())
     except (OSError, msgspec.DecodeError):
         return ""
 

@@ -15,6 +15,7 @@ from grader.contracts.build import Built
 from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
+from grader.files import holds_files
 from grader.harness.built import read_built, take_answer
 from grader.harness.diagnoses import lacking, lacking_header, renames
 from grader.harness.process_pool import ProcessPool
@@ -82,15 +83,15 @@ class Builds:
         )
         if built.outcome is Outcome.OBSERVED:
             return built
-        if whose == REFERENCE or not self._has_reference:
-            if why := lacking(built.errors, architecture):
-                raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
-            if mistake := self._of_makefile(built):
-                raise CourseError(f"given/{mistake}; correct the file")
+        if whose != REFERENCE and self._has_reference:
+            self._require_reference(built, architecture, simulated)
+            return built
+        if why := lacking(built.errors, architecture):
+            raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+        if mistake := self._of_makefile(built):
+            raise CourseError(f"given/{mistake}; correct the file")
         if whose == REFERENCE:
             raise self._reference_failed(built)
-        if self._has_reference:
-            self._require_reference(built, architecture, simulated)
         return built
 
     def _require_reference(self, built: Built, architecture: str, simulated: bool) -> None:
@@ -132,7 +133,7 @@ class Builds:
 
     @cached_property
     def _has_reference(self) -> bool:
-        return any(path.is_file() for path in self._reference.rglob("*"))
+        return holds_files(self._reference)
 
     def _built(self, whose: str, architecture: str, simulated: bool, anew: bool) -> Built:
         """Build as it is or, where that could help, with the header of old names."""

@@ -165,19 +165,20 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
         return replace(
             good, max_abs_error=0.0, max_rel_error=0.0 if expected.any() else None, tolerance=applied
         )
-    found = _differences(actual.reshape(-1), expected.reshape(-1), None if applied == EXACT else tolerance)
+    flat = actual.reshape(-1), expected.reshape(-1)
+    differences = _differences(*flat, None if applied == EXACT else tolerance)
     comparison = replace(
         good,
-        max_abs_error=found.max_abs_error,
-        max_rel_error=found.max_rel_error,
+        max_abs_error=differences.max_abs_error,
+        max_rel_error=differences.max_rel_error,
         tolerance=applied,
-        wrong=found.wrong,
+        wrong=differences.wrong,
     )
-    if not found.wrong:
+    if not differences.wrong:
         return comparison
-    index = tuple(int(axis) for axis in np.unravel_index(found.first, expected.shape))
+    index = tuple(int(axis) for axis in np.unravel_index(differences.first, expected.shape))
     note = _note(path, index, actual[index], expected[index])
-    if applied != EXACT and found.first_is_close:
+    if applied != EXACT and differences.first_is_close:
         note += f"; a {applied} may differ by {tolerance.in_words()}"
     symptom = _symptom(actual[index])
     return replace(comparison, agrees=False, note=note, symptom=symptom, at=(*path, *index))
@@ -210,7 +211,7 @@ class _Differences:
 
 def _differences(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance | None) -> _Differences:
     """Hold flat arrays against each other, `STRETCH` elements at a time; exactly without a tolerance."""
-    found = _Differences()
+    differences = _Differences()
     for start in range(0, expected.size, STRETCH):
         got, target = actual[start : start + STRETCH], expected[start : start + STRETCH]
         with np.errstate(all="ignore"):
@@ -224,15 +225,15 @@ def _differences(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance 
             nonzero = magnitude > 0
             relative = np.divide(error, magnitude, out=np.zeros_like(error), where=nonzero)
         wrong = int(np.count_nonzero(bad))
-        if wrong and not found.wrong:
+        if wrong and not differences.wrong:
             index = int(bad.argmax())
-            found.first = start + index
-            found.first_is_close = bool(error[index] <= 0.01 * magnitude[index])
-        found.wrong += wrong
-        found.max_abs_error = max(found.max_abs_error, float(error.max()))
+            differences.first = start + index
+            differences.first_is_close = bool(error[index] <= 0.01 * magnitude[index])
+        differences.wrong += wrong
+        differences.max_abs_error = max(differences.max_abs_error, float(error.max()))
         if nonzero.any():
-            found.max_rel_error = max(found.max_rel_error or 0.0, float(relative.max()))
-    return found
+            differences.max_rel_error = max(differences.max_rel_error or 0.0, float(relative.max()))
+    return differences
 
 
 def _errors(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

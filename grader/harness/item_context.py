@@ -14,6 +14,7 @@ from grader.contracts.call import Call, InputCase, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
+from grader.files import holds_files
 from grader.harness.built import with_products
 from grader.harness.course_functions import CourseFunctions
 from grader.harness.driver_calls import calls_of_students
@@ -240,7 +241,7 @@ class ItemContext:
         """Tell whether there is a reference, and it or the course has this file."""
         reference = self._assignment / REFERENCE
         there = any((folder / file).is_file() for folder in (reference, self._assignment / "given"))
-        return there and any(path.is_file() for path in reference.rglob("*"))
+        return there and holds_files(reference)
 
     def _setup(self, module: str, whose: str) -> ServerSpec:
         preloads = self._job.preloads.get(module, ())

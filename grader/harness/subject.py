@@ -145,8 +145,8 @@ class ChildSubject:
             answer = _answering(sent, launches[number])
             exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
             if isinstance(exchanges[-1].answer, ProgramEnd):
-                asked = ((function, requests[number][0]),)
-                must_have_had_its_time(exchanges[-1], self._reference, asked)
+                last_request = ((function, requests[number][0]),)
+                must_have_had_its_time(exchanges[-1], self._reference, last_request)
                 break
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
