@@ -51,7 +51,7 @@ class Expectation:
     )
     leaves_out: tuple[str, ...] = option(
         "Items that `grader verify` does not observe here: those that take minutes, and that other "
-        "submissions put to the test. They are `pending`.",
+        "submissions put to the test. They are `pending`, or 0 where an item that they need earns nothing.",
         default=(),
     )
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
@@ -249,8 +249,9 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
         for name, points in earned.items():
             if name not in items:
                 yield Problem(path=(key, name), message=_unknown(name, rubric))
-            elif name in expectation.leaves_out and points != "pending":
-                yield Problem(path=(key, name), message="is left out; write pending")
+            elif name in expectation.leaves_out and points not in ("pending", 0):
+                message = "is left out; write pending, or 0 where an item that it needs earns nothing"
+                yield Problem(path=(key, name), message=message)
     for number, name in enumerate(expectation.leaves_out):
         if name not in items:
             yield Problem(path=("leaves_out", number), message=_unknown(name, rubric))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 
-import docx
-import nbformat
 import pytest
 
 from grader.checks.documents import read_document
 from grader.model.document import Document
 from grader.model.observation import Observation
 from grader.packing.pdf import pdf
+
+docx = pytest.importorskip("docx")
+nbformat = pytest.importorskip("nbformat")
 
 COURSE = {"reference/work.py": ""}
 

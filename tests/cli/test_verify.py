@@ -505,15 +505,25 @@ def test_what_is_left_out_of_a_submission_is_not_observed(course, verify, tmp_pa
     assert '"item":"square"' not in evidence.read_text()
 
 
+def test_what_is_left_out_earns_nothing_where_what_it_needs_does(course, verify):
+    course.rubric(3, ITEMS.replace("square, title", "square, needs: [double], title"))
+    course.submit("ann", CRASHES, earns(0, 0, 0, "leaves_out: [square]"))
+    assert verify("ann")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
         ("leaves_out: [square]", "earns.square: is left out; write pending"),
         ("leaves_out: [double]\non_gpu: {double: 1}", "on_gpu.double: is left out; write pending"),
+        (
+            "leaves_out: [square]\non_gpu: {square: 1}",
+            "on_gpu.square: is left out; write pending, or 0 where",
+        ),
         ("leaves_out: [circle]", "leaves_out[0]: no item of rubric sums has this id; "),
     ],
 )
-def test_what_is_left_out_must_be_pending(course, verify, more, told):
+def test_what_is_left_out_must_be_pending_or_nothing(course, verify, more, told):
     course.submit("ann", RIGHT, earns(2, 1, 3, more))
     code, _, err = verify("ann")
     assert code == 4
