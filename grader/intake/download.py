@@ -15,11 +15,11 @@ from grader.intake.entry import Member, MemberKind, SubmissionRefused, counted
 from grader.intake.formats import CHUNK, ZIP, split_ending
 from grader.intake.junk import is_litter
 from grader.intake.limits import MIB, ArchiveLimits, UnpackMeter
-from grader.intake.names import made_by_moodle, uploader_of
+from grader.intake.names import made_by_moodle, named_by_platform
 from grader.intake.paths import DistinctPaths, safe_path, shown
 
 CLASS_LIMITS = ArchiveLimits(
-    total_bytes=64 << 30, file_bytes=1 << 30, ratio=1032, ratio_from_bytes=64 * MIB, entries=100_000, depth=3
+    total_bytes=64 << 30, file_bytes=1 << 30, ratio=1032, ratio_from_bytes=64 * MIB, entries=100_000, depth=ArchiveLimits().depth + 2
 )
 """Limits of a platform's zip; the archives in it have limits of their own."""
 _TYPED_IN = re.compile(r"[^A-Z]*_[A-Za-z0-9]+_(?:text|link)\.html|.*_assignsubmission_onlinetext(?:_.*)?")
@@ -41,7 +41,8 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
     """Expand paths: a folder of uploads, or a platform's zip of them, becomes its uploads.
 
     Any other path is one upload, whether it exists or not. A zip is unpacked below the folder that `place`
-    returns when it is first needed.
+    returns when it is first needed. A zip beside uploads is one as well, whatever the files in it are called:
+    of `submissions/*.zip` each is a student's, who may have named a file in it after another student.
 
     Raises:
         SubmissionError: a platform's zip holds what none holds.
@@ -49,29 +50,29 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
     """
     uploads: list[Path] = []
     problems: list[str] = []
-    several = False
-    for number, path in enumerate(paths):
-        folder, names = path, _lying(path)
-        if zipped := _zipped(path):
-            folder, names = place() / str(number), zipped
-            broken = _unpack(path, folder)
-            names = [name for name in names if name not in broken]
+    found = [(path, _lying(path), _zipped(path)) for path in paths]
+    only_classes = all(lying or zipped for _, lying, zipped in found)
+    for number, (path, lying, zipped) in enumerate(found):
+        folder, names = path, lying
+        if zipped and only_classes:
+            above, tops = zipped
+            broken = _unpack(path, place() / str(number), above)
+            folder, names = place() / str(number) / above, [top for top in tops if top not in broken]
             problems += broken.values()
-        several |= bool(names)
+        elif not lying:
+            uploads.append(path)
         for name in names:
             if _TYPED_IN.fullmatch(name):
                 problems.append(f"{shown(name)}: was typed into the platform and is no file; read it there")
             else:
                 uploads.append(folder / name)
-        if not (names or zipped):
-            uploads.append(path)
+    several = any(lying for _, lying, _ in found) or (only_classes and bool(found))
     return Spread(uploads=tuple(uploads), several=several, problems=tuple(problems))
 
 
 def _by_platform(name: str) -> bool:
     """Tell whether a name has the form that Canvas or Moodle gives to an upload."""
-    named = made_by_moodle(split_ending(name)[0]) or uploader_of(name) is not None
-    return named or _TYPED_IN.fullmatch(name) is not None
+    return named_by_platform(name) or _TYPED_IN.fullmatch(name) is not None
 
 
 def _lying(folder: Path) -> list[str]:
@@ -89,17 +90,28 @@ def _is_archive(path: Path) -> bool:
     return bool(split_ending(path.name)[1]) and path.is_file()
 
 
-def _zipped(path: Path) -> list[str]:
-    """List the top level of a zip, if a platform named all of it."""
-    if split_ending(path.name)[1] not in ZIP.endings:
-        return []
+def _zipped(path: Path) -> tuple[str, list[str]] | None:
+    """Return the folder in a zip, or nothing, and the names in it, if a platform gave all of them.
+
+    A zip that was unpacked and packed again has a folder around what the platform made.
+    """
+    if split_ending(path.name)[1] not in ZIP.endings or named_by_platform(path.name):
+        return None
     try:
         with path.open("rb") as file:
-            tops = {safe_path(member.name, CLASS_LIMITS).partition("/")[0] for member in _members(file)}
+            names = {safe_path(member.name, CLASS_LIMITS) for member in _members(file)}
     except (OSError, SubmissionRefused):  # the error is reported when it is opened
-        return []
-    named = sorted(top for top in tops if top and not is_litter(top))
-    return named if all(map(_by_platform, named)) else []
+        return None
+    above, tops = "", _tops(names)
+    if len(tops) == 1 and not _by_platform(tops[0]):
+        above = tops[0]
+        tops = _tops(name.removeprefix(f"{above}/") for name in names if name.startswith(f"{above}/"))
+    return (above, tops) if tops and all(map(_by_platform, tops)) else None
+
+
+def _tops(names: Iterable[str]) -> list[str]:
+    """List the top level of paths, sorted, without what systems leave beside files."""
+    return sorted({top for name in names if (top := name.partition("/")[0]) and not is_litter(top)})
 
 
 def _members(file: IO[bytes]) -> Iterator[Member]:
@@ -108,8 +120,8 @@ def _members(file: IO[bytes]) -> Iterator[Member]:
     return members(file)
 
 
-def _unpack(path: Path, into: Path) -> dict[str, str]:
-    """Unpack a zip into a folder; return the errors by top-level name."""
+def _unpack(path: Path, into: Path, above: str) -> dict[str, str]:
+    """Unpack a zip into a folder; return the errors by the name of the upload, which lies in `above`."""
     names, meter = DistinctPaths(), UnpackMeter(CLASS_LIMITS, path.stat().st_size)
     broken: dict[str, str] = {}
     try:
@@ -118,11 +130,12 @@ def _unpack(path: Path, into: Path) -> dict[str, str]:
             for member in counted(_members(file), meter.count):
                 meter.entry()
                 name = safe_path(member.name, CLASS_LIMITS)
-                if member.kind is MemberKind.FOLDER or is_litter(name.partition("/")[0]):
+                top = name.removeprefix(f"{above}/").partition("/")[0]
+                if member.kind is MemberKind.FOLDER or is_litter(name.partition("/")[0]) or is_litter(top):
                     continue
                 names.add(name)
                 if why := _write(member, into / name):
-                    broken[name.partition("/")[0]] = f"{shown(path.name)}: {shown(name)} {why}"
+                    broken[top] = f"{shown(path.name)}: {shown(name)} {why}"
     except SubmissionRefused as refusal:
         raise SubmissionError(f"{shown(path.name)}: {refusal}") from None
     except OSError as error:
@@ -134,7 +147,7 @@ def _write(member: Member, file: Path) -> str:
     """Write one file of a zip; return why it could not be read, or an empty text."""
     if member.kind is not MemberKind.FILE:
         return f"is {member.kind}; download it again"
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with file.open("xb") as target:
             while data := member.read(CHUNK):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from grader.intake.accept import accepted, matcher
 from grader.intake.entry import SubmissionRefused
@@ -49,17 +50,26 @@ def _nothing_fits(
     return line + _hint(paths, junk, patterns)
 
 
-def _hint(paths: Collection[str], junk: Collection[str], patterns: Collection[str]) -> str:
-    for pattern in patterns:
-        # Letters in another case, a folder too many or too few: what nearly fits is named.
-        nearly = matcher((pattern.rpartition("/")[2].casefold(),), anywhere=True)
-        for path in sorted(paths):
-            if nearly(path.casefold()):
-                return f" (it holds {shown(path)}: did you mean {pattern}?)"
+def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]) -> str:
+    # Letters in another case, a folder too many or too few, a browser's (1): what nearly fits is named.
+    nearly = {
+        path: pattern
+        for pattern in reversed(patterns)
+        for path in paths
+        if matcher((pattern.rpartition("/")[2].casefold(),), anywhere=True)(_plain(path))
+    }
+    if nearly:
+        meant = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
+        return f" (it holds {_some(meant)})"
     for path in sorted(junk):
         if path.lower().endswith(ARCHIVE_ENDINGS):
             return f" (it holds {shown(path)}: an archive inside is not unpacked)"
     return ""
+
+
+def _plain(path: str) -> str:
+    """Fold the case of a path, and take out the number that a browser or a system gives to a copy."""
+    return re.sub(r" ?\([0-9]+\)(?=\.|$)| - copy(?=\.|$)", "", path.casefold())
 
 
 def _some(names: Collection[str]) -> str:

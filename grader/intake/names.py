@@ -71,20 +71,20 @@ def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None =
     """
     if match := re.fullmatch(_MOODLE, folder):
         return _from_platform(match, name, name, roster or {})
+    return uploader_of(name, roster=roster) or _sender(split_ending(name)[0], name, _unsaid(name))
+
+
+def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
+    """Parse the sender of any file from the name that Canvas or Moodle gave it; None for other names.
+
+    Raises:
+        UsageError: Moodle's name names nobody.
+        CourseError: the roster's name for the id is not safe as a folder's name.
+    """
     stem, ending = split_ending(name)
     if match := re.fullmatch(_MOODLE, stem):
         file = f"{match['file']}{ending}" if match["file"] else name
         return _from_platform(match, file, name, roster or {})
-    return uploader_of(name, roster=roster) or _sender(stem, name, _unsaid(name))
-
-
-def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
-    """Parse the sender of any file from the name that Canvas gave it; None for other names.
-
-    Raises:
-        CourseError: the roster's name for the id is not safe as a folder's name.
-    """
-    stem, ending = split_ending(name)
     if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
         stem, ending = parts.groups()
     for naming in _CANVAS:
@@ -106,6 +106,14 @@ def sender_named(student: str, name: str) -> Sender:
 def made_by_moodle(folder: str) -> bool:
     """Tell whether a folder has the name that Moodle gives to one submission."""
     return re.fullmatch(_MOODLE, folder) is not None
+
+
+def named_by_platform(name: str) -> bool:
+    """Tell whether a file or folder has a name that Canvas or Moodle gives to an upload."""
+    stem, ending = split_ending(name)
+    if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
+        stem = parts[1]
+    return any(re.fullmatch(naming, stem) for naming in (_MOODLE, *_CANVAS))
 
 
 def _from_platform(match: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:

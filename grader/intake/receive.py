@@ -15,10 +15,11 @@ from grader.intake.archive import entries, is_folder
 from grader.intake.entry import ArchiveFile, SubmissionRefused
 from grader.intake.formats import CHUNK, split_ending
 from grader.intake.identify import identify
+from grader.intake.junk import is_litter
 from grader.intake.limits import ArchiveLimits
 from grader.intake.names import Sender, made_by_moodle, sender_named, sender_of
 from grader.intake.paths import shown
-from grader.intake.upload import LooseFiles, Upload
+from grader.intake.upload import LooseFiles, Upload, beside_others, packed
 from grader.intake.workspace import lay_out, staging
 from grader.model.assignment import Assignment
 from grader.model.submission import Submission
@@ -42,7 +43,8 @@ def receive(
     say what the archive's name and its files would otherwise tell; `roster` says which student or team has
     which id of a learning platform. Its time is left unknown.
 
-    A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else.
+    A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else; with
+    other files beside the archive it is not accepted.
 
     Raises:
         SubmissionError: the archive is not accepted; one line for the student.
@@ -55,6 +57,7 @@ def receive(
     source, name, sender = _signed(source, student, roster)
     try:
         with staging(workspace) as beside:
+            _check_archives(source)
             arrivals = _unpack(source, beside, candidates, limits)
             chosen, files = identify(arrivals.paths, arrivals.junk, candidates)
             _check_team(sender, candidates[chosen])
@@ -97,11 +100,11 @@ def _signed(
         sender = source.sender(roster) if student is None else sender_named(student, source.name)
         return source, source.name, sender
     place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
-    if archive := _archive_in(place):
-        source = place = archive
+    archive = _archive_in(place)
+    name, folder = (archive.name, place.name) if archive else (place.name, place.parent.name)
     if student is not None:
-        return source, place.name, sender_named(student, place.name)
-    return source, place.name, sender_of(place.name, folder=place.parent.name, roster=roster)
+        return archive or source, name, sender_named(student, name)
+    return archive or source, name, sender_of(name, folder=folder, roster=roster)
 
 
 def sender_of_upload(source: Upload, roster: Mapping[str, str] | None = None) -> Sender:
@@ -153,14 +156,28 @@ def _check_places(source: Upload, workspace: Path) -> None:
 
 
 def _archive_in(folder: Path) -> Path | None:
-    """Return the only file of a folder that Moodle made, if it is an archive."""
+    """Return the only file of a folder that Moodle made, also in folders of its own, if it is an archive."""
+    files = _uploaded(folder)
+    return files[0] if len(files) == 1 and split_ending(files[0].name)[1] else None
+
+
+def _uploaded(folder: Path) -> list[Path]:
+    """List what lies in a folder that Moodle made, without a single folder around it; nothing for others."""
     if not made_by_moodle(folder.name) or not is_folder(folder):
-        return None
+        return []
     try:
-        archive, *others = folder.iterdir()
-    except (OSError, ValueError):
-        return None
-    return archive if not others and split_ending(archive.name)[1] else None
+        files = [folder]
+        while len(files) == 1 and files[0].is_dir() and not files[0].is_symlink():
+            files = sorted(file for file in files[0].iterdir() if not is_litter(file.name))
+    except OSError:  # reported when it is opened
+        return []
+    return [file for file in files if file.is_file() and not file.is_symlink()] if files else []
+
+
+def _check_archives(source: Upload) -> None:
+    for file in _uploaded(source) if isinstance(source, Path) else ():
+        if packed(file):
+            raise beside_others(file.name)
 
 
 def _unpack(

@@ -1,4 +1,4 @@
-"""One upload: an archive, a folder, or the loose files that one student uploaded to Canvas."""
+"""One upload: an archive, a folder, or the loose files that one student uploaded to Canvas or Moodle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMPRESSED = (".gz", ".bz2", ".xz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LooseFiles:
-    """Files that one student uploaded, each under the name that Canvas gave it."""
+    """Files that one student uploaded, each under the name that the platform gave it."""
 
     files: tuple[Path, ...]
 
@@ -47,16 +47,16 @@ Upload: TypeAlias = Path | LooseFiles
 def group(paths: Iterable[Path]) -> tuple[Upload, ...]:
     """Group paths into uploads, in the order of each one's first path.
 
-    Files of one folder that Canvas names after the same student, late or not, and that are no archives, are
-    one submission. So are an archive and files beside it, for which `receive` refuses them. Everything else
-    is a submission by itself, whether it is there or not.
+    Files of one folder that Canvas or Moodle names after the same student, late or not, and that are no
+    archives, are one submission. So are an archive and files beside it, for which `receive` refuses them.
+    Everything else is a submission by itself, whether it is there or not.
     """
     files_by_student: dict[tuple[Path, str, bool] | int, list[Path]] = {}
     for number, path in enumerate(paths):
         files_by_student.setdefault(_student_key(path) or number, []).append(path)
     uploads: list[Upload] = []
     for key, files in files_by_student.items():
-        apart = isinstance(key, int) or all(map(_packed, files))
+        apart = isinstance(key, int) or all(map(packed, files))
         uploads += files if apart else [LooseFiles(files=tuple(dict.fromkeys(files)))]
     return tuple(uploads)
 
@@ -70,9 +70,8 @@ def members(loose: LooseFiles) -> Iterator[Member]:
     names: dict[str, Path] = {}
     for file in loose.files:
         name = sender_of(file.name).file
-        if _packed(file):
-            advice = "hand in everything in one archive, or all files without one"
-            raise SubmissionRefused(f"is an archive ({shown(name)}) with loose files beside it; {advice}")
+        if packed(file):
+            raise beside_others(name)
         if name in names:
             both = f"{shown(names[name].name)} and {shown(file.name)}"
             raise SubmissionRefused(f"holds {shown(name)} twice ({both}); give only the later one")
@@ -91,7 +90,13 @@ def _student_key(path: Path) -> tuple[Path, str, bool] | None:
     return (path.absolute().parent, sender.student, sender.late) if sender and is_file else None
 
 
-def _packed(file: Path) -> bool:
+def beside_others(archive: str) -> SubmissionRefused:
+    """Return the refusal of an archive and other files, of which nobody knows which count."""
+    advice = "hand in everything in one archive, or all files without one"
+    return SubmissionRefused(f"holds an archive ({shown(archive)}) with other files beside it; {advice}")
+
+
+def packed(file: Path) -> bool:
     """Tell whether a file name ends like an archive's, supported or not."""
     name = file.name.lower()
     return bool(split_ending(name)[1]) or (name.endswith(ARCHIVE_ENDINGS) and not name.endswith(_COMPRESSED))

@@ -150,6 +150,13 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             "holds no file of hw4; hand in README.md (it holds readme.md: did you mean README.md?)",
         ),
         (
+            ["Utils.PY", "hw1/max_functions (1).py", "notes.txt"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (it holds Utils.PY: did you mean utils.py?,"
+            " hw1/max_functions (1).py: did you mean max_functions.py?)",
+        ),
+        (
             ["hw1.zip"],
             "hw1",
             "holds no file of hw1; hand in utils.py, max_functions.py"

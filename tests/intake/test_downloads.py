@@ -52,6 +52,32 @@ def test_a_zip_of_moodle_is_a_folder_for_each_submission(zip_of, place):
     assert [path.name for path in found.uploads[1].iterdir()] == ["utils.py"]
 
 
+def test_folders_within_a_submission_of_moodle_are_kept(zip_of, place):
+    (upload,) = spread([zip_of("Ann_12_assignsubmission_file_/code/hw1/utils.py")], place).uploads
+    assert (upload / "code/hw1/utils.py").is_file()
+
+
+def test_loose_files_of_moodle_are_its_submissions(zip_of, place):
+    members = ("Ann_12_assignsubmission_file_hw1.pdf", "Ann_12_assignsubmission_file_utils.py")
+    assert names(spread([zip_of(*members)], place)) == list(members)
+
+
+def test_a_zip_that_was_packed_again_has_a_folder_around_what_the_platform_made(zip_of, place):
+    packed = zip_of(*(f"class/{name}" for name in CANVAS), "class/.DS_Store", "__MACOSX/class/x")
+    found = spread([packed], place)
+    assert (names(found), found.several, found.problems) == (sorted(CANVAS), True, ())
+    assert all(path.is_file() for path in found.uploads)
+
+
+def test_no_student_hands_in_for_another(zip_of, place):
+    """Of `submissions/*.zip`, or a class's own folder, a zip is its student's, whatever it holds."""
+    forged = zip_of(*CANVAS, name="mallory.zip")
+    alice = zip_of("utils.py", name="alice.zip")
+    assert spread([alice, forged], place).uploads == (alice, forged)
+    forged = forged.rename(forged.with_name("mallory_12_3_hw1.zip"))
+    assert spread([forged], place).uploads == (forged,)
+
+
 @pytest.mark.parametrize(
     "members", [("utils.py",), (*CANVAS, "utils.py"), ("hw1.tar.gz",), ("__MACOSX/x",), ()], ids=str
 )

@@ -93,9 +93,9 @@ def test_a_packed_file_of_data_is_no_archive_of_the_homework(downloads, taken):
 def test_an_archive_beside_loose_files_is_refused(archive, downloads, refusal):
     (both,) = group(downloads("doejane_12_3_utils.py", f"doejane_12_4_{archive}"))
     line = refusal(both)
-    assert line.startswith("doejane_12 (2 files): is an archive (hw1")
+    assert line.startswith("doejane_12 (2 files): holds an archive (hw1")
     assert line.endswith(
-        ") with loose files beside it; hand in everything in one archive, or all files without one"
+        ") with other files beside it; hand in everything in one archive, or all files without one"
     )
 
 
@@ -129,3 +129,33 @@ def test_loose_files_of_whom_the_roster_or_the_command_names(downloads, taken, t
     (joined,) = group(downloads("doejane_12_3_utils.py", "doejane_12_4_max_functions.py"))
     assert taken(joined, roster={"12": "bob+alice"}).members == ("alice", "bob")
     assert taken(joined, student="carol", workspace=tmp_path / "w").student == "carol"
+
+
+def test_loose_files_of_moodle_are_those_of_their_student(downloads, taken):
+    (joined,) = group(
+        downloads("Cy Fox_17_assignsubmission_file_utils.py", "Cy Fox_17_assignsubmission_file_hw1.pdf")
+    )
+    got = taken(joined)
+    assert (got.student, got.files, got.dropped) == ("cyfox_17", ("utils.py",), ("hw1.pdf",))
+
+
+@pytest.mark.parametrize("inside", ["", "code/", "hw1/code/"])
+def test_a_folder_of_moodle_stands_for_the_archive_in_it(inside, tar_of, taken, tmp_path):
+    folder = tmp_path / "Ann_12_assignsubmission_file_"
+    (folder / inside).mkdir(parents=True)
+    (folder / inside / ".DS_Store").touch()
+    tar_of({"utils.py": WORK}).rename(folder / inside / "hw1.tar.gz")
+    got = taken(folder)
+    assert (got.student, got.files) == ("ann_12", ("utils.py",))
+
+
+@pytest.mark.parametrize("beside", ["report.pdf", "older.zip", "utils.py"])
+def test_an_archive_beside_files_in_a_folder_of_moodle_is_refused(beside, tar_of, refusal, tmp_path):
+    folder = tmp_path / "Ann_12_assignsubmission_file_"
+    folder.mkdir()
+    tar_of({"utils.py": WORK}).rename(folder / "hw1.tar.gz")
+    (folder / beside).write_bytes(WORK)
+    assert refusal(folder) == (
+        "Ann_12_assignsubmission_file_: holds an archive (hw1.tar.gz) with other files beside it; "
+        "hand in everything in one archive, or all files without one"
+    )
