@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
-from grader.errors import ExitCode, worst
+from grader.errors import CourseError, ExitCode, UsageError, worst
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
@@ -64,6 +64,9 @@ class RunSummary:
         self._unchanged = 0
         """Submissions for which nothing was run again."""
         self._students: set[str] = set()
+        self._uploads = run.uploads
+        self._ungraded: set[str] = set()
+        """Students whose upload was not graded."""
         self._in_future: set[str] = set()
         """Students whose times of submission have not come yet."""
         self._untimed: dict[str, set[str]] = {}
@@ -114,6 +117,7 @@ class RunSummary:
             from grader.cli.main import tell
 
             self._codes.append(tell(result))
+            self._ungraded.update(self._senders(number))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
             tell_line(remark)
@@ -139,6 +143,16 @@ class RunSummary:
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
 
+    def _senders(self, number: int) -> tuple[str, ...]:
+        """Return who sent an upload, as far as its name says."""
+        from grader.intake.receive import sender_of_upload
+
+        try:
+            sender = sender_of_upload(self._uploads[number], self._course.roster.by_id)
+        except (UsageError, CourseError):
+            return ()
+        return sender.members or (sender.student,)
+
     def _sums(self) -> Iterator[str]:
         """Yield totals, and roster members without a submission."""
         graded = self._standings.total()
@@ -150,7 +164,7 @@ class RunSummary:
         yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
         if without := len(self._codes) - graded:
             yield f"{counted(without, 'submission')} without a grade; the lines above say why"
-        yield from self._course.roster.reconciled(self._students)
+        yield from self._course.roster.reconciled(self._students, self._ungraded)
         if self._unchanged:
             are, them = ("is", "it") if self._unchanged == 1 else ("are", "them")
             yield (

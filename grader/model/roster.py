@@ -62,13 +62,23 @@ class Roster:
         )
         return one_line(message)
 
-    def reconciled(self, students: Collection[str]) -> Iterator[str]:
-        """Yield lines that name students without a submission and, if there is a roster, those not on it."""
+    def reconciled(self, students: Collection[str], ungraded: Collection[str] = ()) -> Iterator[str]:
+        """Yield lines that name students without a submission and, if there is a roster, those not on it.
+
+        `ungraded` handed something in that was not graded: nobody may take it for nothing.
+        """
         if not self.students:
             return
         on_roster = [entry.student for entry in self.students]
-        absent = [student for student in on_roster if student not in students]
-        strangers = sorted({*students}.difference(on_roster))
+        without_grade = [student for student in on_roster if student not in students]
+        absent = [student for student in without_grade if student not in ungraded]
+        refused = [student for student in without_grade if student in ungraded]
+        strangers = sorted({*students, *ungraded}.difference(on_roster))
+        if refused:
+            yield (
+                f"{self.file}: {_so_many(refused)} whose submission was not graded, as told above: "
+                f"{', '.join(refused)}"
+            )
         if absent:
             yield f"{self.file}: {_so_many(absent)} without a submission, not graded: {', '.join(absent)}"
         if strangers:

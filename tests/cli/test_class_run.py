@@ -140,7 +140,7 @@ def marks(course, book: Path) -> list[dict[str, object]]:
 
 def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
-    course.write("roster.csv", "student,canvas id\nann,1000\nben,1001\nzoe,9\n")
+    course.write("roster.csv", "student,canvas id\nann,1000\nben,1001\nmax,1009\nzoe,9\n")
     download, earned = canvas(10)
     earned["ann"], earned["ben"] = earned.pop("student0_1000"), earned.pop("student1_1001")
 
@@ -158,9 +158,10 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
         "grader: student9_1009_5009_hw1.zip: is no archive, whatever its name says; "
         "pack the files as .tar.gz or .zip"
     ]
-    assert said[-4:] == [
+    assert said[-5:] == [
         "9 submissions graded: 9 final",
         "1 submission without a grade; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student whose submission was not graded, as told above: max",
         f"{course.folder}/roster.csv: 1 student without a submission, not graded: zoe",
         f"{course.folder}/roster.csv: 7 students not on it: {', '.join(sorted({*earned} - {'ann', 'ben'}))}",
     ]
