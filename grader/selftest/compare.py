@@ -180,7 +180,13 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         checks = {item.id: _check(rubric, item) for item in rubric.items}
         mistaken.update(checks[item] for item in verdict.mistaken)
         for line in verdict.lines:
-            if line.standing is not Standing.PROVISIONAL:
+            if line.standing is Standing.PROVISIONAL:
+                if verdict.case.earns.get(line.item) not in {
+                    0,
+                    "pending",
+                }:  # it would be right, if it were seen
+                    earned.add(checks[line.item])
+            else:
                 settled[f"{rubric.name}: {line.item}"] = checks[line.item]
                 if line.fraction == 1:
                     earned.add(checks[line.item])

@@ -404,6 +404,17 @@ def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     ]
 
 
+def test_what_was_not_observed_of_a_right_one_is_not_said_to_be_impossible(course, verify):
+    course.rubric(4, ITEMS + UNLUCKY % "unfit")
+    course.submit("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 1}\ntotal: 4")
+    course.submit(
+        "ben", "import nowhere\n", "assignment: sums\nearns: {double: 0, square: 0, luck: 0}\ntotal: 0"
+    )
+    code, out, _ = verify()
+    assert code == 5
+    assert not [line for line in out if line.endswith("can it be passed?")]
+
+
 def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course, verify):
     needs = "points: 1, needs: [square]"
     course.rubric(
