@@ -225,6 +225,7 @@ class ItemContext:
 
     def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Sequence[Call]:
         """Make these calls in a fresh child of the reference, up to one that fails; its import first."""
+        self._children.stop_programs()
         with self._child(REFERENCE, module, "", cores=cores) as reference:
             calls = [reference.imported]
             for function, case in requests:
@@ -268,7 +269,11 @@ class ItemContext:
             with self._children.program(setup, whose) as child:
                 return run_program(child, script, argv, wall_s, reference)
 
-        control = ReferenceControl(lambda _: of_a_program(run_of(REFERENCE).call), self._assignment)
+        def run_of_reference(_: Sequence[Request]) -> Call:
+            self._children.stop_programs()
+            return of_a_program(run_of(REFERENCE).call)
+
+        control = ReferenceControl(run_of_reference, self._assignment)
         return run_of(SUBMISSION, control if self._has_file(script) else None)
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:

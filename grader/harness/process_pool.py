@@ -116,6 +116,12 @@ class ProcessPool:
         self._end_where(lambda setup: bool(setup.devices))
         self.servers.end_where(lambda setup: bool(setup.devices))
 
+    def stop_programs(self) -> None:
+        """End all of the submission, so that nothing of it runs, or holds anything, beside the reference."""
+        for child in self._programs:
+            child.stop("was ended after a failure, so that the reference could be asked")
+        self.servers.dismissed.wait()
+
     def _end_where(self, applies: Callable[[ServerSpec], bool]) -> None:
         for whose, setup in [key for key in self._ahead if applies(key[1])]:
             if child := self._waiting(whose, setup):

@@ -373,8 +373,8 @@ class StudentProcess:
         return None
 
     def stop(self, note: str) -> None:
-        """End it before its time; every later request is answered with how it ended."""
-        if self.ended is None:
+        """End it before its time, if it has not ended; later requests are answered with how it ended."""
+        if self.ended is None and self._init_pidfd >= 0:
             self.ended = ProgramEnd(outcome=Outcome.CRASHED, note=note)
             self.end()
             self.output.drain()

@@ -19,7 +19,12 @@ from grader.intake.names import made_by_moodle, named_by_platform
 from grader.intake.paths import DistinctPaths, safe_path, shown
 
 CLASS_LIMITS = ArchiveLimits(
-    total_bytes=64 << 30, file_bytes=1 << 30, ratio=1032, ratio_from_bytes=64 * MIB, entries=100_000, depth=ArchiveLimits().depth + 2
+    total_bytes=64 << 30,
+    file_bytes=1 << 30,
+    ratio=1032,
+    ratio_from_bytes=64 * MIB,
+    entries=100_000,
+    depth=ArchiveLimits().depth + 2,
 )
 """Limits of a platform's zip; the archives in it have limits of their own."""
 _TYPED_IN = re.compile(r"[^A-Z]*_[A-Za-z0-9]+_(?:text|link)\.html|.*_assignsubmission_onlinetext(?:_.*)?")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
+import socket
+import struct
 from typing import Any
 
 CLONE_NEWNS = 0x00020000
@@ -15,6 +18,8 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
+_SET_INTERFACE_FLAGS = 0x8914
+_UP = 0x1
 _CLONE_CHILD_CLEARTID = 0x00200000
 _CLONE_CHILD_SETTID = 0x01000000
 _CLONE_INTO_CGROUP = 0x200000000
@@ -68,6 +73,12 @@ def unshare(flags: int) -> None:
 def setns(namespace: int, kind: int) -> None:
     """Enter a namespace by its open file (for pids: have the next children begun there)."""
     _check(_libc.setns(namespace, kind), "setns")
+
+
+def raise_loopback() -> None:
+    """Bring up the loopback of a network namespace that was just made."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, struct.pack("16sh22x", b"lo", _UP))
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:

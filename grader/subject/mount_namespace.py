@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
 import socket
-import struct
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,8 +17,6 @@ _OLD, _NEW = "/old", "/new"
 _WRITABLE = ("/proc", "/tmp", "/dev/shm")  # noqa: S108 - fresh ones
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _STREAMS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
-_SET_INTERFACE_FLAGS = 0x8914
-_UP = 0x1
 
 
 def main(argv: Sequence[str]) -> NoReturn:
@@ -91,7 +87,7 @@ def _map_students(first: int, count: int) -> None:
 def _mount_root(layout: dict[str, Any]) -> None:
     os.umask(0o022)
     socket.sethostname("grader")
-    _raise_loopback()
+    linux.raise_loopback()
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     _tmpfs("/tmp", "mode=0755")  # noqa: S108 - hidden from everybody else by the line above
     for folder in (_OLD, _NEW):
@@ -120,11 +116,6 @@ def _mount_root(layout: dict[str, Any]) -> None:
     linux.unmount(".")
     os.chdir("/")
     _remount_read_only()
-
-
-def _raise_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, struct.pack("16sh22x", b"lo", _UP))
 
 
 def _tmpfs(path: str, options: str) -> None:

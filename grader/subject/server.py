@@ -85,14 +85,21 @@ def _send(control: socket.socket, plain: dict[str, Any]) -> None:
     control.send(json.dumps(plain).encode())
 
 
-def _fork_pid1(run: Callable[[], object], say: Callable[[str], object], *, namespaced: bool) -> None:
-    """Fork pid 1 of a check, which runs `run` in namespaces of its own; `say` gets an error's text."""
+def _fork_pid1(
+    run: Callable[[], object], say: Callable[[str], object], *, namespaced: bool, network: bool
+) -> None:
+    """Fork pid 1 of a check, which runs `run` in namespaces of its own; `say` gets an error's text.
+
+    With `network` that is one of them; otherwise it is in the server's, with all that it forks.
+    """
     pid = -1
     try:
         pid = _fork_into_pid_namespace() if namespaced else os.fork()
         if pid == 0:
             if namespaced:
-                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
+                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC | (linux.CLONE_NEWNET if network else 0))
+            if namespaced and network:
+                linux.raise_loopback()
             run()
     except BaseException as error:  # no process above would report it
         say(getattr(error, "strerror", None) or str(error))
@@ -129,7 +136,7 @@ def _try_namespaces() -> int:
         pid1.mount_private_view(pid1.WORKSPACE, file_mb=1)
         os.write(writing, HELLO)
 
-    _fork_pid1(try_mounts, lambda why: os.write(writing, why.encode()), namespaced=True)
+    _fork_pid1(try_mounts, lambda why: os.write(writing, why.encode()), namespaced=True, network=True)
     os.close(writing)
     return reading
 
@@ -157,7 +164,7 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
     def say(why: str) -> None:
         pid1_socket.send(FAILED + f"namespaces: {why}".encode()[:2000])
 
-    _fork_pid1(run, say, namespaced=order["namespaced"])
+    _fork_pid1(run, say, namespaced=order["namespaced"], network=order["own_network"])
     pid1_socket.detach()
     greeting.detach()
     for fd in fds:

@@ -320,16 +320,21 @@ def test_what_the_kernel_never_stops_doing_is_the_machines(context_of, monkeypat
     assert KERNEL_RAN in observation.note
 
 
-PORT = 45678
-BINDS = f"import socket\ndef bind(): return socket.create_server(('127.0.0.1', {PORT}))\n"
+OPENS = """
+import ctypes
+libc = ctypes.CDLL(None)
+
+def watches():
+    return libc.inotify_init1(0) >= 0
+"""
 
 
 def test_a_program_beside_which_the_reference_fails_loses_its_points_for_good(context_of):
-    """They share a network, and in it ports and what is counted as memory of its sockets."""
-    held = "held = []\ndef fast(x):\n    held or held.append(bind())\n    return x + 1\n"
-    binds = "def fast(x):\n    bind().close()\n    return x + 1\n"
-    reference = dedent(REFERENCE) + BINDS + binds
-    observation = observe(context_of(dedent(REFERENCE) + BINDS + held, reference))
+    """They have one user, of whom the kernel counts files that watch, among others."""
+    held = "held = []\ndef fast(x):\n    while len(held) < 4000 and watches(): held.append(x)\n"
+    one = "def fast(x):\n    assert watches()\n    return x + 1\n"
+    reference = dedent(REFERENCE) + OPENS + one
+    observation = observe(context_of(dedent(REFERENCE) + OPENS + held + "    return x + 1\n", reference))
     assert observation.outcome is Outcome.REFUSED, observation.note
     assert "never without it" in observation.note
 

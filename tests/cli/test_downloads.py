@@ -26,7 +26,7 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
 
     assert done.returncode == 6
     assert done.stderr.splitlines() == [
-        "grader: roeben_13 (2 files): is an archive (hw1.zip) with loose files beside it; "
+        "grader: roeben_13 (2 files): holds an archive (hw1.zip) with other files beside it; "
         "hand in everything in one archive, or all files without one",
         f"grader: roecem_14_8_work.py: id 14 is not on the roster ({course.folder}/roster.csv), "
         "so the student is called roecem_14; add the id there, or give --student NAME",

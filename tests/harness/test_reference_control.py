@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -149,6 +150,49 @@ def test_a_wrong_result_where_the_reference_fails_is_held(context):
     course = {"reference/work.py": "def half(x): raise ValueError('no')\n"}
     with pytest.raises(CourseError, match=r"ValueError: no.*\(reference/work.py:1\)"):
         observe(context({"work.py": "def half(x): return x\n"}, course), of="work.half")
+
+
+HOLDS = {
+    "a port": "import socket\nheld = socket.create_server(('127.0.0.1', 50007))\n",
+    "a port that waits": """
+        import socket
+        server = socket.create_server(('127.0.0.1', 50007))
+        client = socket.create_connection(('127.0.0.1', 50007))
+        accepted, _ = server.accept()
+        accepted.close()
+        client.close()
+        server.close()
+    """,
+}
+
+
+@pytest.mark.parametrize("ending", ["raise ValueError(x)", "return 3 * x"], ids=["raises", "wrong"])
+@pytest.mark.parametrize("held", HOLDS)
+def test_what_a_program_holds_does_not_reach_the_reference(context, held, ending):
+    """If it did, the reference would fail as well, and an error be raised."""
+    serves = """
+        import socket
+        def half(x):
+            with socket.socket() as server:
+                server.bind(("127.0.0.1", 50007))
+            return x / 2
+    """
+    mine = f"{dedent(HOLDS[held])}\ndef half(x):\n    {ending}\n"
+    observe(context({"work.py": mine}, {"reference/work.py": dedent(serves)}), of="work.half")
+
+
+def test_a_lock_that_a_program_holds_ends_before_the_reference_begins(context):
+    """If it did not, the reference would fail as well, and an error be raised."""
+    locks = """
+        import fcntl
+        file = open("/given/table.txt")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        def half(x):
+            return {}
+    """
+    files = {"work.py": dedent(locks).format("x.no_such_name")}
+    course = {"reference/work.py": dedent(locks).format("x / 2"), "given/table.txt": "1"}
+    observe(context(files, course), of="work.half")
 
 
 def test_without_a_reference_nothing_is_compared(context):
