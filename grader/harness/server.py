@@ -170,6 +170,7 @@ class SubjectServer:
             # what a program leaves in a network, such as a port that waits, must not reach the reference;
             # a network for every program would be 4 ms of CPU time each
             "own_network": workspace != SUBMISSION,
+            "submission": self.within.get(SUBMISSION, ""),
             "uid": self._uid,
             "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
             "given": self.course_files,

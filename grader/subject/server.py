@@ -65,11 +65,14 @@ def main(argv: Sequence[str]) -> NoReturn:
     gc.freeze()  # children share these pages as long as no collection writes to them
     gc.enable()  # off since the start: importing throws hardly anything away
     _send(control, {"ready": facts})
+    before = None
     while True:
         message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _FDS, socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)
-        _spawn(control, json.loads(message), fds)
+        order = json.loads(message)
+        _spawn(control, order, fds, another=before not in (None, order["submission"]))
+        before = order["submission"]
 
 
 def _redirect_numba() -> None:
@@ -97,9 +100,9 @@ def _fork_pid1(
         pid = _fork_into_pid_namespace() if namespaced else os.fork()
         if pid == 0:
             if namespaced:
-                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC | (linux.CLONE_NEWNET if network else 0))
+                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
             if namespaced and network:
-                linux.raise_loopback()
+                linux.new_network()
             run()
     except BaseException as error:  # no process above would report it
         say(getattr(error, "strerror", None) or str(error))
@@ -148,10 +151,10 @@ def _namespace_problem(trial: int) -> str:
     return "" if answer == HELLO else answer.decode() or "the process that tried it ended"
 
 
-def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
-    """Start pid 1 of one check.
+def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int], *, another: bool) -> None:
+    """Start pid 1 of one check, in a new network where it is of another submission than the last one.
 
-    `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
+    A program leaves ports that wait for a minute in a network. `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
     and the files of a freezer.
     """
     pid1_socket, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
@@ -164,7 +167,13 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
     def say(why: str) -> None:
         pid1_socket.send(FAILED + f"namespaces: {why}".encode()[:2000])
 
-    _fork_pid1(run, say, namespaced=order["namespaced"], network=order["own_network"])
+    try:
+        if another and order["namespaced"]:
+            linux.new_network()
+    except OSError as error:
+        say(error.strerror)
+    else:
+        _fork_pid1(run, say, namespaced=order["namespaced"], network=order["own_network"])
     pid1_socket.detach()
     greeting.detach()
     for fd in fds:

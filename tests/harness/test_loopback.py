@@ -1,10 +1,12 @@
 """Programs of several processes talk over a loopback of their own, and over nothing else."""
 
 import socket
+from textwrap import dedent
 
 import pytest
 
 from grader.contracts.call import InputCase
+from grader.contracts.sandbox import Promise
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
 from grader.harness.student_process import StudentProcess
@@ -136,3 +138,35 @@ def both(host):
                 os._exit(1)
     return [os.waitpid(pid, 0)[1] for pid in started]
 """
+
+
+@pytest.mark.promise(Promise.FRESH_FOLDERS)
+def test_a_port_that_a_submission_left_waiting_does_not_reach_the_next(any_classroom):
+    """A server serves one submission after another; a port waits for a minute in a network."""
+    leaves = """
+        import socket
+        def leave():
+            server = socket.create_server(("127.0.0.1", 50007))
+            client = socket.create_connection(("127.0.0.1", 50007))
+            accepted, _ = server.accept()
+            accepted.close()
+            client.close()
+            server.close()
+            return binds()
+        def binds():
+            try:
+                with socket.socket() as server:
+                    server.bind(("127.0.0.1", 50007))
+            except OSError as error:
+                return error.strerror
+    """
+    server = any_classroom.server()
+    said = []
+    for student, function in (("ann", "leave"), ("ben", "binds")):
+        folder = any_classroom.workspace / student
+        folder.mkdir()
+        (folder / "work.py").write_text(dedent(leaves))
+        server.within = {"submission": student}
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject:
+            said.append(subject.call(function, case()).value)
+    assert said == ["Address already in use", None]
