@@ -154,7 +154,9 @@ def _namespace_problem(trial: int) -> str:
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int], *, another: bool) -> None:
     """Start pid 1 of one check, in a new network where it is of another submission than the last one.
 
-    A program leaves ports that wait for a minute in a network. `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
+    A program leaves ports that wait for a minute in a network.
+
+    `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
     and the files of a freezer.
     """
     pid1_socket, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
@@ -171,7 +173,7 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int], *, ano
         if another and order["namespaced"]:
             linux.new_network()
     except OSError as error:
-        say(error.strerror)
+        say(error.strerror or str(error))
     else:
         _fork_pid1(run, say, namespaced=order["namespaced"], network=order["own_network"])
     pid1_socket.detach()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 from dataclasses import replace
+from textwrap import dedent
 
 import pytest
 
 from grader.contracts.call import InputCase
+from grader.contracts.sandbox import Promise
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import OBSERVER, ServerSpec
 from grader.harness.student_process import StudentProcess
@@ -94,3 +97,46 @@ def test_a_child_may_have_more_room_than_its_server_gives(classroom):
     more = replace(LIMITS, file_mb=321)
     with ChildSubject(StudentProcess(server, "submission", more), "work", more) as subject:
         assert subject.call("look", InputCase(name="a", args=())).value == 321 * 2**20
+
+
+@pytest.mark.promise(Promise.FRESH_FOLDERS)
+def test_a_lock_on_a_file_of_the_course_is_seen_by_no_other_check(any_classroom, tmp_path_factory):
+    """HDF5 locks every file that it opens: one program could keep all others from their data."""
+    given = tmp_path_factory.mktemp("given")
+    for folder in (given, *given.parents[:2]):
+        folder.chmod(0o755)
+    (given / "table.txt").write_text("1")
+    (any_classroom.workspace / "work.py").write_text(
+        dedent(
+            """
+            import fcntl
+            def lock():
+                global held
+                held = open("/given/table.txt")
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return held.read()
+            """
+        )
+    )
+    server = SubjectServer(
+        any_classroom.sandbox,
+        python=interpreter().executable,
+        site=interpreter().site,
+        setup=ServerSpec(preloads=("numpy",)),
+        workspaces={"submission": any_classroom.workspace},
+        course_files=given,
+        limits=LIMITS,
+        as_root=True,
+    )
+    try:
+        server.ready()
+        with (
+            ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as one,
+            ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as other,
+            (given / "table.txt").open() as ours,
+        ):
+            case = InputCase(name="a", args=())
+            assert [one.call("lock", case).value, other.call("lock", case).value] == ["1", "1"]
+            fcntl.flock(ours, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        server.close()
