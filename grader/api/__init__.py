@@ -11,7 +11,7 @@ from typing import Any
 from grader.contracts.call import InputCase
 from grader.contracts.check import DeferredKind
 from grader.errors import CourseError
-from grader.markers import hookimpl
+from grader.markers import after_call, hookimpl
 from grader.model.assignment import Assignment, Build, Limits
 from grader.model.unused import UNUSED
 
@@ -23,6 +23,7 @@ __all__ = [
     "DeferredKind",
     "InputCase",
     "Limits",
+    "after_call",
     "case",
     "hookimpl",
 ]

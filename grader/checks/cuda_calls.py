@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -280,7 +279,7 @@ def _with_oracle(
     from grader.harness.render import value_text
 
     oracle = context.expected(options.expected or function_name(options.of))
-    right = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+    right = oracle(*case.args, **case.kwargs)
     compared = compare(value, right, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
     return replace(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
@@ -56,7 +55,7 @@ def follow(
     if problem:
         return {PROBLEM: _explained(problem, compiled), FLAGS: answer.get("notes", [])}
     for case, value in zip(cases, answer["values"], strict=True):
-        compared = compare(value, oracle(*deepcopy(case.args)), tolerance)
+        compared = compare(value, oracle(*case.args), tolerance)
         if not compared.agrees:
             return {PROBLEM: f"{case.name}, followed an element at a time: {compared.note}", FLAGS: []}
     unexecuted = [f"{path}:{line} ran on none of the small inputs" for path, line in answer["unexecuted"]]

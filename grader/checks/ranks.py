@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -187,7 +186,7 @@ def _compared(
     from grader.harness.compare import compare
     from grader.harness.render import value_text
 
-    kwargs = {} if case is None else deepcopy(dict(case.kwargs))
+    kwargs = {} if case is None else dict(case.kwargs)
     expected = context.expected(options.expected)(**kwargs)
     by_rank = expected if isinstance(expected, list | tuple) else [expected] * options.processes
     if len(by_rank) != options.processes or not all(isinstance(values, dict) for values in by_rank):

@@ -290,7 +290,7 @@ class _Draw:
 
     def __init__(self, context: CheckContext, family: str, number: int, oracle: Callable[..., Any]) -> None:
         self.case = _only_case(context, family, number)
-        self.expected = oracle(*self.case.args, **dict(self.case.kwargs))
+        self.expected = oracle(*self.case.args, **self.case.kwargs)
         # the inputs twice, what is expected, and what two programs give, twice as well
         self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.expected)
 

@@ -14,8 +14,9 @@ from grader.model.trace import Trace
 class InputCase:
     """One set of arguments, made by `grader.api.case`.
 
-    A function among them stays in the worker: the student's process gets a proxy that asks for its values
-    over the pipes. Its arguments and values are plain JSON of at most 4 kB.
+    A function among them stays outside: the student's process gets a proxy that asks for its values over the
+    pipes. Its arguments and values are plain JSON of at most 4 kB. It answers from a fork of the worker that
+    lasts for one call: what it notes is there in the next question, and not in the next call.
     """
 
     name: str

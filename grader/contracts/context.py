@@ -127,7 +127,10 @@ class CheckContext(Protocol):
         ...
 
     def expected(self, oracle: str) -> Callable[..., Any]:
-        """Return a function of `expected.py`; it gets copies of its arguments, which it may change."""
+        """Return a function of `expected.py`; each call runs in a fork, and what it changes is gone with it.
+
+        Hand it the arguments of a case as they are: `after_call` finds their functions by identity.
+        """
         ...
 
     @property

@@ -16,7 +16,8 @@ from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
 from grader.files import holds_files
 from grader.harness.built import with_products
-from grader.harness.course_functions import CourseFunctions
+from grader.harness.course_forks import apart
+from grader.harness.course_functions import EXPECTED, CourseFunctions
 from grader.harness.driver_calls import calls_of_students
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
@@ -90,6 +91,7 @@ class ItemContext:
         self._job = job
         self._course = CourseFunctions(Path(job.assignment_folder))
         self._children = children
+        self._children.after_calls.clear()
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
 
@@ -109,8 +111,9 @@ class ItemContext:
         return self._course.draw(family, self.seed, number)
 
     def expected(self, oracle: str) -> Callable[..., Any]:
-        """A function of `expected.py`, whose exceptions are the course's."""
-        return self._course.expected(oracle)
+        """A function of `expected.py`, whose exceptions are the course's, in a fork each time."""
+        place = f"{self._course.place_of(EXPECTED, oracle)}: {oracle}"
+        return apart(self._course.expected(oracle), place, self._children.after_calls)
 
     @property
     def simulated(self) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from grader.contracts.call import Burst, Call, InputCase
 from grader.contracts.context import SUBMISSION, Proof, Subject
 from grader.errors import NotObservedError
+from grader.harness.course_forks import AfterCalls
 from grader.harness.reference_control import ReferenceControl
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
@@ -48,6 +49,8 @@ class ProcessPool:
         """Set by whoever lends devices."""
         self.tool_calls: dict[tuple[str, ...], Call] = {}
         """Answers of tools that only read files; a workspace does not change while its items are observed."""
+        self.after_calls = AfterCalls()
+        """What the present item's oracles may see of its calls."""
         self.is_last_item = False
         """Whether no item comes after the present one, so that none is forked ahead."""
         self._limits = limits
@@ -165,6 +168,7 @@ class ProcessPool:
             reference=order.reference,
             advice=order.advice,
         )
+        subject.after_calls = self.after_calls
         return resources.enter_context(subject)
 
     def _works(self, setup: ServerSpec, whose: str, limits: Limits) -> bool:

@@ -29,6 +29,15 @@ def answered(functions: Mapping[int, Callable[..., Any]], question: bytes) -> by
     return json.dumps({"error": f"{type(error).__name__}: {error}"[:TEXT]}).encode()
 
 
+def asks(number: int, question: bytes) -> bool:
+    """Tell whether a question is for the function of this number."""
+    try:
+        asked, *_ = json.loads(question)
+    except Exception:  # as in `answered`
+        return False
+    return bool(asked == number)
+
+
 class Launches:
     """Answers what is to be done at the launches of one call, and counts who asks.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from mmap import mmap
@@ -15,9 +15,10 @@ from grader.contracts.context import Proof
 from grader.errors import CourseError, NotObservedError
 from grader.harness.answer import read_answer, read_records
 from grader.harness.arguments import Arguments
+from grader.harness.course_forks import AfterCalls, ForkedAnswers
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
-from grader.harness.questions import Launches, answered
+from grader.harness.questions import Launches, answered, asks
 from grader.harness.reference_control import ReferenceControl, Request, Requests, is_a_failure, of_a_program
 from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
@@ -62,6 +63,8 @@ class ChildSubject:
         self._reference = reference
         self._requests = Requests()
         self._advice = advice
+        self.after_calls = AfterCalls()
+        """Keeps the functions of cases as calls leave them."""
         self._carrying: tuple[int, ...] = ()
         """The launches that get inputs, by the call whose launches were noted last."""
 
@@ -104,7 +107,8 @@ class ChildSubject:
         # bytes with bytes: a view is compared element by element, ten times slower
         now = self._child.shared_buffer.arguments
         before = {name: bytes(now[span]) for name, span in sent.spans.items()}
-        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, _answering(sent, launches))
+        with self._answering(sent, launches) as answer:
+            exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, answer)
         requests = self._requests.followed_by(function, case)
         must_have_had_its_time(exchange, self._reference, requests or ((function, case),))
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
@@ -140,8 +144,9 @@ class ChildSubject:
         for number, (sent, arguments) in enumerate(prepared):
             arguments.place(shared_buffer)
             begin, within_s = partial(arguments.complete, shared_buffer), self._limits.call_wall_s
-            answer = _answering(sent, launches[number])
-            exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
+            with self._answering(sent, launches[number]) as answer:
+                exchange = self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin)
+            exchanges.append(exchange)
             if isinstance(exchanges[-1].answer, ProgramEnd):
                 last_request = ((function, requests[number][0]),)
                 must_have_had_its_time(exchanges[-1], self._reference, last_request)
@@ -161,6 +166,18 @@ class ChildSubject:
         if last == len(cases) - 1:
             calls[last] = self._recorded(calls[last], proof)
         return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    @contextmanager
+    def _answering(self, sent: _Sent, launches: Launches) -> Iterator[Answer]:
+        """Answer the questions of one call: of launches here, of functions of its case in a fork."""
+        if not sent.outside:
+            yield partial(answered, {LAUNCH: launches})
+            return
+        forked = ForkedAnswers(sent.outside, self._limits.call_wall_s)
+        try:
+            yield lambda text: answered({LAUNCH: launches}, text) if asks(LAUNCH, text) else forked(text)
+        finally:
+            forked.close(self.after_calls)
 
     def _must_be_its_own(self, call: Call, requests: Sequence[Request] | None) -> None:
         """Have the reference make the calls of which the last one failed, unless they were too many."""
@@ -253,11 +270,6 @@ def _written(case: InputCase, request: dict[str, object], buffer: memoryview) ->
     except TooLarge:
         raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
     return _Sent(document=document, spans=spans, outside=dict(enumerate(outside)))
-
-
-def _answering(sent: _Sent, launches: Launches) -> Answer:
-    """Answers the questions of a call."""
-    return partial(answered, {**sent.outside, LAUNCH: launches})
 
 
 def answers(child: StudentProcess) -> bool:

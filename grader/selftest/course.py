@@ -22,6 +22,7 @@ from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
+from grader.harness.course_forks import unpassable
 from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
 from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
@@ -157,6 +158,9 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterato
             return
         if result is None:
             yield f"{place}: {oracle}: returns None for case {case.name!r} of {family}; is a return missing?"
+            return
+        if why := unpassable(result):
+            yield f"{place}: {oracle}: case {case.name!r} of {family}: {why}"
             return
         if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
             yield f"{place}: {oracle}: gives nan for case {case.name!r} of {family}, which holds none"

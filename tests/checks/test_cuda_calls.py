@@ -512,7 +512,6 @@ def test_what_is_no_list_of_losses_is_no_training(value, note):
 def test_the_oracle_is_asked_for_the_same_inputs_and_epochs(keys, factor, agrees):
     def by_hand(x, *, device, epochs):
         assert np.array_equal(x, X)
-        x *= 0  # what it is given is its own
         return losses(epochs)
 
     def train(epochs):
@@ -523,7 +522,6 @@ def test_the_oracle_is_asked_for_the_same_inputs_and_epochs(keys, factor, agrees
     found = observe(context, trained="as_expected", tolerance=wide, **keys)
     assert [case.agrees["trained"] for case in found.cases] == [agrees] * 3
     assert bool(found.cases[0].note) is not agrees
-    assert X.any()
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.NOT_OBSERVED])

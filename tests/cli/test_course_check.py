@@ -273,6 +273,12 @@ def item(keys: str) -> str:
             "sum(x)",
             ":10: saxpy: returns None for case 'whole numbers' of vectors; is a return",
         ),
+        (
+            EXPECTED,
+            ORACLE,
+            "return (a * v for v in x)",
+            ":10: saxpy: case 'whole numbers' of vectors: returns a value that",
+        ),
         (EXPECTED, ORACLE, "return x * np.nan", ":10: saxpy: gives nan for case 'whole numbers' of vectors"),
         (
             EXPECTED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_a_program_gets_a_function_s_values_and_not_what_they_come_from(any_clas
     with any_classroom.submit(code) as subject:
         call = subject.call("search", case(secret, high=10**6))
     assert call.value == (739_391, False)
-    assert len(secret.questions) == 20
+    assert secret.questions == [], "it was asked in a fork, and is as it was"
     assert call.changed_inputs == ()
 
 
@@ -122,6 +123,43 @@ ATTACKS = {
         pass
     """,
 }
+
+
+@pytest.mark.parametrize("question", ["", "!", "[]"])
+def test_no_question_gets_a_function_s_state(classroom, question):
+    code = f"""
+        import json, sys
+        def ask(function):
+            questions = function._questions
+            Question = sys.modules[type(questions).__module__].Question
+            questions._calls.send(Question(questions.nonce, {question.encode()!r}).pack())
+            answer = Question.read(questions._calls.recv(), questions.nonce)
+            return list(json.loads(answer.text)), function(1)
+    """
+    with classroom.submit(code) as subject:
+        subject.after_calls.needed = True
+        assert subject.call("ask", case(Secret(2))).value == (["error"], True)
+
+
+def test_a_function_whose_process_ended_is_as_it_was_drawn(classroom):
+    code = """
+        def ask(end):
+            try:
+                end(3)
+            except ValueError as error:
+                return str(error)
+    """
+    with classroom.submit(code) as subject:
+        subject.after_calls.needed = True
+        assert subject.call("ask", case(os._exit)).value == "EOFError: the function ended its process"
+        assert subject.after_calls.of(os._exit, "expected.py:1") is os._exit
+
+
+def test_a_program_that_asks_for_what_takes_for_ever_runs_into_its_limit(classroom):
+    code = "def ask(function):\n    return function(1)\n"
+    with classroom.submit(code, limits=Limits(call_wall_s=0.5)) as subject:
+        call = subject.call("ask", case(lambda step: sum(1 for _ in iter(lambda: step, 0))))
+    assert call.outcome is Outcome.TIMED_OUT
 
 
 @pytest.mark.parametrize("name", ATTACKS)

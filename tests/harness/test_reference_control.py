@@ -152,6 +152,95 @@ def test_a_wrong_result_where_the_reference_fails_is_held(context):
         observe(context({"work.py": "def half(x): return x\n"}, course), of="work.half")
 
 
+STATE = {
+    "an oracle": {
+        "expected.py": "LEFT = [2.0]\ndef half(x):\n    LEFT[0] /= 2\n    return LEFT[0] * x / 2\n"
+    },
+    "a default": {"expected.py": "def half(x, seen=[]):\n    seen.append(x)\n    return x / 2 * len(seen)\n"},
+    "its arguments": {
+        "inputs.py": """
+            import numpy as np
+            from grader.api import case
+            ONES = np.ones(3)
+            def numbers(rng):
+                yield case("one", ONES)
+                yield case("two", ONES)
+        """,
+        "expected.py": "def half(x):\n    x /= 2\n    return x\n",
+    },
+    "a function of a case": {
+        "inputs.py": """
+            from grader.api import case
+            ASKED = []
+            def halves(x):
+                ASKED.append(x)
+                return x / 2 / len(ASKED)
+            def numbers(rng):
+                yield case("one", 1.0, halves)
+                yield case("two", 2.0, halves)
+        """,
+        "expected.py": "def half(x, f): return f(x)\n",
+        "work.py": "def half(x, f): return f(x)\n",
+    },
+}
+
+
+@pytest.mark.parametrize("state", STATE)
+def test_what_a_function_of_the_course_changes_is_gone_with_the_call(context, state):
+    course = dict(STATE[state])
+    observation = observe(
+        context({"work.py": course.pop("work.py", WORK["work.py"])}, course), of="work.half"
+    )
+    assert [case.agrees["half"] for case in observation.cases] == [True, True]
+
+
+COUNTS = """
+    from grader.api import case
+    class Counter:
+        asked = 0
+        def __call__(self):
+            self.asked += 1
+            return self.asked
+    def numbers(rng):
+        yield case("one", Counter())
+"""
+TWICE = "def half(count): return [count(), count()]\n"
+
+
+@pytest.mark.parametrize(
+    ("oracle", "agrees"),
+    [
+        ("@after_call\ndef half(count): return [1, count.asked]\n", True),
+        ("@after_call\ndef half(count): return [1, count.asked + count.asked]\n", False),
+        ("def half(count): return [1, count.asked]\n", False),
+        ("def half(count): return [count(), count()]\n", True),
+    ],
+    ids=["marked", "wrong", "unmarked", "anew"],
+)
+def test_an_oracle_that_is_marked_sees_what_the_functions_of_its_case_were_asked(context, oracle, agrees):
+    expected = f"from grader.api import after_call\n{oracle}"
+    course = {"inputs.py": COUNTS, "expected.py": expected, "reference/work.py": ""}
+    made = context({"work.py": TWICE}, course)
+    Path(made._job.assignment_folder, "reference/work.py").unlink()
+    assert observe(made, of="work.half").cases[0].agrees == {"half": agrees}
+
+
+@pytest.mark.parametrize(
+    ("oracle", "line"),
+    [
+        ("from grader.api import after_call\n@after_call\ndef half(x, f): return x\n", "is a local one"),
+        ("def half(x, f): return (n for n in ())\n", "returns a value that cannot be passed on"),
+        ("import os\ndef half(x, f): os._exit(3)\n", "ended its process .exit status 3."),
+        ("def half(x, f): raise KeyError(x)\n", "KeyError: 1.0"),
+    ],
+)
+def test_what_an_oracle_cannot_do_is_told_with_its_line(context, oracle, line):
+    inputs = "from grader.api import case\ndef numbers(rng): yield case('one', 1.0, lambda: 1)\n"
+    made = context({"work.py": "def half(x, f): return x\n"}, {"inputs.py": inputs, "expected.py": oracle})
+    with pytest.raises(CourseError, match=rf"expected.py:\d: half: .*{line}"):
+        observe(made, of="work.half")
+
+
 HOLDS = {
     "a port": "import socket\nheld = socket.create_server(('127.0.0.1', 50007))\n",
     "a port that waits": """
