@@ -33,6 +33,7 @@ class Files(CheckKind):
     """
 
     name: ClassVar[str] = "files"
+    asks_reference: ClassVar[bool] = True
     by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)

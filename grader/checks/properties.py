@@ -39,6 +39,7 @@ class Properties(CheckKind):
     """
 
     name: ClassVar[str] = "properties"
+    asks_reference: ClassVar[bool] = True
     shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ class Pytest(CheckKind):
     """
 
     name: ClassVar[str] = "pytest"
+    asks_reference: ClassVar[bool] = True
     by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ class Ranks(CheckKind):
     """
 
     name: ClassVar[str] = "ranks"
+    asks_reference: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

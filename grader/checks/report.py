@@ -125,6 +125,7 @@ class ReportKind(CheckKind):
     """
 
     name: ClassVar[str] = "report"
+    asks_reference: ClassVar[bool] = True
     by_hand: ClassVar[bool] = True
     tool: ClassVar[str] = REPORT
     related_optional: ClassVar[bool] = True

@@ -24,6 +24,7 @@ class Script(CheckKind):
     """
 
     name: ClassVar[str] = "script"
+    asks_reference: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -37,6 +37,7 @@ class Source(CheckKind):
     """
 
     name: ClassVar[str] = "source"
+    asks_reference: ClassVar[bool] = True
     tool: ClassVar[str] = "source"
 
     @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,10 @@ class CheckKind(ABC):
     """Whether `observe` has the submission built, so that the assignment must say how."""
     one_case: ClassVar[bool] = False
     """Whether the family `inputs` must give exactly one case."""
+    asks_reference: ClassVar[bool] = False
+    """Whether `observe` is called once more where points are lost, with the reference in the submission's
+    place and the same inputs: where these lose points too, the course is at fault and the item stays open.
+    A reference without the file that the item is about tells nothing."""
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from grader.contracts.call import Call, InputCase, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
@@ -70,6 +70,8 @@ def build_nothing(whose: str, *, simulated: bool = False) -> Built:
 class ItemContext:
     """`grader.contracts.context.CheckContext` for one item."""
 
+    _whose: ClassVar[str] = SUBMISSION
+
     def __init__(
         self,
         job: Job,
@@ -94,6 +96,26 @@ class ItemContext:
         self._children.after_calls.clear()
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
+
+    def of_reference(self, files: tuple[str, ...]) -> ItemContext:
+        """Return this context with these files of the reference in the submission's place.
+
+        The submission's programs end first. Inputs are the same; children are fresh ones, whatever the group.
+        """
+        self._children.stop_programs()
+        job = replace(
+            self._job,
+            submission=replace(self._job.submission, files=files, dropped=(), top=""),
+            workspace=str(self._assignment / REFERENCE),
+        )
+        return ReferenceContext(
+            job,
+            self.item,
+            self._children,
+            lent=self._lent,
+            quiet=self._quiet,
+            make=self._make,
+        )
 
     @property
     def limits(self) -> Limits:
@@ -148,7 +170,7 @@ class ItemContext:
         self, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
         """A child of the submission with `module` imported: fresh, or the group's."""
-        return self._child(SUBMISSION, module, self._group, observed=observed, cores=cores)
+        return self._child(self._whose, module, self._group, observed=observed, cores=cores)
 
     def reference(self, module: str, *, cores: int | None = None) -> AbstractContextManager[Subject]:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
@@ -262,7 +284,7 @@ class ItemContext:
 
     def build(self, *, simulated: bool = False) -> Built:
         """Build the submission, unless that was done."""
-        return self._make(SUBMISSION, simulated=simulated)
+        return self._make(self._whose, simulated=simulated)
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the submission as a program, in a copy of its folder that it may write to."""
@@ -277,11 +299,13 @@ class ItemContext:
             return of_a_program(run_of(REFERENCE).call)
 
         control = ReferenceControl(run_of_reference, self._assignment)
-        return run_of(SUBMISSION, control if self._has_file(script) else None)
+        has_control = self._whose == SUBMISSION and self._has_file(script)
+        return run_of(self._whose, control if has_control else None)
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
-        with self._children.program(server_spec(order, self._setup(order.module, SUBMISSION))) as child:
+        setup = server_spec(order, self._setup(order.module, self._whose))
+        with self._children.program(setup, self._whose) as child:
             if not self._children.servers.has_loopback:
                 child.close()
                 layer = self._children.servers.isolation
@@ -319,14 +343,15 @@ class ItemContext:
     def tool(self, name: str, *args: Any) -> Call:
         """Run one of our tools over the submission's files, in a child in which no student code runs."""
         with self._children.servers.serving(of_tool(name)) as server:
-            return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
+            return run_tool(StudentProcess(server, self._whose, self.limits), name, args)
 
     def tool_once(self, name: str, *args: str) -> Call:
         """Run a tool that only reads files, once for all items of a run that ask the same of it."""
         calls = self._children.tool_calls
-        if (name, *args) not in calls:
-            calls[name, *args] = self.tool(name, *args)
-        return calls[name, *args]
+        key = self._whose, name, *args
+        if key not in calls:
+            calls[key] = self.tool(name, *args)
+        return calls[key]
 
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
@@ -335,3 +360,9 @@ class ItemContext:
         if name not in self.files or not path.is_file() or path.resolve() != workspace_path:
             raise FileNotFoundError(f"{name}: is no file of the submission")
         return path
+
+
+class ReferenceContext(ItemContext):
+    """The context of an item with the reference in the submission's place."""
+
+    _whose: ClassVar[str] = REFERENCE

@@ -138,6 +138,22 @@ def passed(
     return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
 
 
+def loss(
+    item: Item,
+    observation: Observation,
+    kinds: Mapping[str, CheckKind],
+    related: Mapping[str, Observation],
+) -> str:
+    """Return why an observation loses points for sure, ignoring the items it needs; empty if it does not.
+
+    Raises:
+        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
+    """
+    verdict = _judge(item, {**related, item.id: observation}, kinds)
+    is_open = verdict.standing is Standing.PROVISIONAL
+    return "" if is_open or verdict.fraction == 1 else verdict.reason or verdict.missing
+
+
 def lasting(
     items: Iterable[Item],
     observations: Mapping[str, Observation],

@@ -57,6 +57,7 @@ class Contexts:
             assignment_folder=str(folder / "assignment"),
             workspace=str(folder / "workspace"),
             tasks=(),
+            accepts=("*", "*/*"),
             preloads={name.removesuffix(".py"): ("numpy",) for name in files},
             limits=_LIMITS,
             seed="5eed",

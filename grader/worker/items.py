@@ -24,6 +24,7 @@ from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
 from grader.scoring.score import passed
 from grader.worker.devices import Devices
+from grader.worker.reference import controlled
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
@@ -86,9 +87,8 @@ class Items:
         if observation.outcome is Outcome.NOT_OBSERVED or not self._observations.keys() >= set(task.uses):
             return None
         options, _ = decode(self._kinds[task.check].Options, task.options)
-        item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
         with suppress(Exception):  # no reason to lose an observation: the host judges too, and shows this
-            return passed(item, observation, self._kinds, self._observations)
+            return passed(_item(task, options), observation, self._kinds, self._observations)
         return None
 
     def leave(self, task: Task, later: Sequence[Task]) -> None:
@@ -121,9 +121,13 @@ class Items:
         """Let the kind observe; whatever it raises is not the student's fault."""
         try:
             grant = self._devices.grant(task.devices, torch=self._uses_torch(task), built=task.built)
-            observation = kind.observe(options, self._context(task, grant))
+            context = self._context(task, grant)
+            observation = kind.observe(options, context)
             _require_observation(observation)
             self._devices.after(observation)
+            if kind.asks_reference:
+                item = _item(task, options)
+                observation = controlled(item, kind, observation, context, self._job, self._observations)
             return replace(observation, simulated=observation.simulated or grant.simulated)
         except CourseError as error:
             note, fault = "; ".join(error.problems), Fault.COURSE
@@ -164,6 +168,11 @@ class Items:
         gpus = self._devices.leased if grant.count else self._devices.usable
         architecture = "sm_{}{}".format(*gpus[0].compute_capability) if gpus else ""
         return builds.of(whose, architecture=architecture)
+
+
+def _item(task: Task, options: Any) -> Item:
+    """Return an item as it is judged here, where nobody knows its points."""
+    return Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
 
 
 def _require_observation(value: object) -> None:

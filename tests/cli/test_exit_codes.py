@@ -207,6 +207,23 @@ def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text,
     assert where in seen["note"]
 
 
+def test_4_if_an_item_takes_points_from_the_reference_too_and_nobody_loses_them(course):
+    loops = {"id": "loops", "title": "l", "points": 1, "check": "source", "file": "work.py"}
+    loops |= {"function": "double", "require_decorator": ["numba.njit"], "decides": True}
+    ends = {"id": "ends", "title": "e", "points": 1, "check": "script", "file": "work.py", "exit_status": 1}
+    course.rubric(loops, ends)
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    for record in (r["observation"] for r in course.records() if r["record"] == "observation"):
+        assert (record["outcome"], record["fault"]) == ("not_observed", "course")
+        assert f"rubric: {record['item']}: the reference loses points as well: " in record["note"]
+    student = (course.results() / "feedback/report.html").read_text()
+    assert "mistake in the course" in student
+    assert "numba" not in student
+    verified = course.run("verify")
+    assert (verified.returncode, verified.stdout.count("loses points as well")) == (4, 2)
+
+
 def test_4_if_the_course_demands_a_layer_that_does_not_exist(course):
     course.write("course.yaml", "title: x\nmin_isolation: bubblewarp\n")
     done = course.run("run", course.submit())

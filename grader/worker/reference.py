@@ -1,0 +1,64 @@
+"""Holds a lost item against the reference: what loses points there as well is the course's mistake."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.contracts.context import REFERENCE
+from grader.errors import CourseError
+from grader.intake.accept import matcher
+from grader.model.observation import MISSING_FILE, Observation, Outcome
+from grader.scoring.score import loss
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.contracts.check import CheckKind
+    from grader.harness.item_context import ItemContext
+    from grader.model.job import Job
+    from grader.model.rubric import Item
+
+
+def controlled(
+    item: Item,
+    kind: CheckKind,
+    observation: Observation,
+    context: ItemContext,
+    job: Job,
+    related: Mapping[str, Observation],
+) -> Observation:
+    """Return the observation of a submission, unless the reference loses points in its place as well.
+
+    A reference that cannot be observed here leaves the item open, and one without the file that the item is
+    about, or that only a person can judge, tells nothing.
+
+    Raises:
+        CourseError: the reference loses points as well.
+    """
+    kinds = {item.check: kind}
+    lost = ""
+    with suppress(Exception):  # what the award of a plugin raises is told where the item is scored
+        lost = loss(item, observation, kinds, related)
+    files = _files(job)
+    if not lost or not files:
+        return observation
+    control = kind.observe(item.options, context.of_reference(files))
+    if control.outcome is Outcome.NOT_OBSERVED:
+        return control
+    # what other items measured is the submission's
+    why = "" if MISSING_FILE in control.facts else loss(item, control, kinds, {})
+    if why:
+        raise CourseError(
+            f"rubric: {item.id}: the reference loses points as well: {why.rstrip('.')}; correct the item, "
+            "what the course gives for it, or the reference"
+        )
+    return observation
+
+
+def _files(job: Job) -> tuple[str, ...]:
+    """Return the files of the reference that a submission could hold as well."""
+    folder = Path(job.assignment_folder, REFERENCE)
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return tuple(sorted(filter(matcher(job.accepts), paths)))

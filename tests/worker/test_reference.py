@@ -1,0 +1,132 @@
+"""An item that loses points with the reference as well is the course's mistake, and nobody loses any."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.checks.files import Files
+from grader.checks.properties import Properties
+from grader.checks.pytest_kind import Pytest
+from grader.checks.ranks import Ranks
+from grader.checks.report import ReportKind
+from grader.checks.script import Script
+from grader.checks.source import Source
+from grader.errors import CourseError
+from grader.model.observation import Observation, Outcome
+from grader.model.rubric import Item
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.scoring.score import loss
+from grader.testing.contexts import Contexts
+from grader.worker.reference import controlled
+
+RIGHT = {
+    "work.py": "import sys\ndef f(): return [0.5] * 500\nprint('accuracy', 90)\n",
+    "report.md": "# Report\n\nIt is fast.\n",
+    "empty.txt": "",
+}
+WRONG = {
+    "work.py": "import numpy\nnumpy.zeros(1)\ndef f(): return [7] * 500\nprint('accuracy', 10)\n",
+    "report.md": "",
+}
+COURSE = {
+    "inputs.py": "from grader.api import case\ndef none(rng): yield case('it')\n",
+    "expected.py": """
+        from grader.api.values import Uniform
+        def f(): return Uniform(0, 1, (500,))
+    """,
+    "given/tests.py": "import work\ndef test_it(): assert work.f()[0] == 1\n",
+    "given/fair.py": "import work\ndef test_it(): assert work.f()[0] == 0.5\n",
+    "given/one.py": "from grader_ranks import report\nimport work\nreport(first=work.f()[0])\n",
+    **{f"reference/{name}": text for name, text in RIGHT.items()},
+}
+UNFAIR = {
+    "forbids what is needed": (
+        Source(),
+        {"file": "work.py", "require_decorator": ("numba.njit",), "function": "f", "decides": True},
+    ),
+    "a function that is nowhere": (Source(), {"file": "work.py", "function": "g"}),
+    "a number that is not reached": (
+        Script(),
+        {"file": "work.py", "numbers": {"a": "accuracy {}"}, "at_least": {"a": 95.0}},
+    ),
+    "a status that it does not end with": (Script(), {"file": "work.py", "exit_status": 3}),
+    "a distribution that is another": (Properties(), {"of": "work.f", "inputs": "none", "calls": 1}),
+    "a report that is too short": (ReportKind(), {"file": "report.md", "min_words": 500}),
+    "a file that is empty": (Files(), {"required": ("work.py", "empty.txt")}),
+    "a size that is too small": (Files(), {"required": ("work.py",), "max_mb": 1e-6}),
+    "a test that fails": (Pytest(), {"file": "tests.py"}),
+    "a value that no rank reports": (
+        Ranks(),
+        {
+            "file": "one.py",
+            "processes": 1,
+            "launcher": "spawn",
+            "prints": "rank_0",
+            "numbers": {"b": "b {}"},
+            "at_least": {"b": 1.0},
+        },
+    ),
+}
+FAIR = {
+    "a forbidden name": (Source(), {"file": "work.py", "forbid": ("numpy.*",), "decides": True}),
+    "a number": (Script(), {"file": "work.py", "numbers": {"a": "accuracy {}"}, "at_least": {"a": 50.0}}),
+    "an empty report": (ReportKind(), {"file": "report.md"}),
+    "a test that the reference passes": (Pytest(), {"file": "fair.py"}),
+    "a file that neither has": (Files(), {"required": ("work.py", "other.txt"), "max_mb": 1e-6}),
+    "a report that neither has": (ReportKind(), {"file": "other.md"}),
+}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    contexts = Contexts(tmp_path_factory.mktemp("context"), [BubblewrapSandbox()])
+    yield contexts
+    contexts.close()
+
+
+@pytest.fixture
+def observe(shown, tmp_path):
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+
+    def make(kind, options, files, course=COURSE):
+        item = Item(id="it", title="It", points=1, check=kind.name, options=kind.Options(**options))
+        context = shown.make(tmp_path, files, course)
+        first = kind.observe(item.options, context)
+        assert loss(item, first, {kind.name: kind}, {})
+        return controlled(item, kind, first, context, context._job, {})
+
+    yield make
+    shown.end()
+
+
+@pytest.mark.parametrize(("kind", "options"), UNFAIR.values(), ids=UNFAIR.keys())
+def test_what_the_reference_loses_too_is_the_courses(observe, kind, options):
+    assert kind.asks_reference
+    with pytest.raises(CourseError, match=r"^rubric: it: the reference loses points as well: .*; correct"):
+        observe(kind, options, RIGHT)
+
+
+@pytest.mark.parametrize(("kind", "options"), FAIR.values(), ids=FAIR.keys())
+def test_what_the_reference_does_not_lose_or_has_no_file_for_stays_lost(observe, kind, options):
+    assert observe(kind, options, WRONG).outcome in {Outcome.OBSERVED, Outcome.REFUSED}
+
+
+def test_a_course_without_a_reference_takes_the_points(observe):
+    without = {name: text for name, text in COURSE.items() if not name.startswith("reference/")}
+    assert (
+        observe(Script(), {"file": "work.py", "exit_status": 1}, WRONG, without).outcome is Outcome.OBSERVED
+    )
+
+
+class Waits(Script):
+    """A kind for which this machine lacks what the reference needs."""
+
+    def observe(self, options, context):
+        is_reference = context.read("work.py") == RIGHT["work.py"].encode()
+        outcome = Outcome.NOT_OBSERVED if is_reference else Outcome.CRASHED
+        return Observation(item=context.item, outcome=outcome)
+
+
+def test_what_cannot_be_observed_of_the_reference_leaves_the_item_open(observe):
+    assert observe(Waits(), {"file": "work.py"}, WRONG).outcome is Outcome.NOT_OBSERVED
