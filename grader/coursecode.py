@@ -46,6 +46,17 @@ def writing_no_bytecode() -> Iterator[None]:
         sys.dont_write_bytecode = before
 
 
+def missing_file(error: BaseException, folder: Path) -> str:
+    """Return what to do about a failed import of a file of an assignment's folder; empty for other errors."""
+    name = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
+    package = f"{PACKAGE}.{folder.name}."
+    if name.startswith(package):
+        return f"there is no {name.removeprefix(package).replace('.', '/')}.py beside it; correct the name"
+    if name and (folder / f"{name}.py").is_file():
+        return f"{name}.py is beside it; write from .{name} import …"
+    return ""
+
+
 def line_of(error: BaseException, file: str) -> int:
     """Return the deepest line of `file` in the traceback of an exception; 0 if it is not there."""
     line, trace = 0, error.__traceback__

@@ -10,14 +10,15 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
 from grader import api, hookspecs
 from grader.config.problem import import_problem, place_of, show_path, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
-from grader.coursecode import PACKAGE, course_module, line_of, place_in_course, writing_no_bytecode
+from grader.contracts.fulfilled import fulfilling, full_name
+from grader.coursecode import PACKAGE, course_module, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
 from grader.installed import installed_plugins
 from grader.markers import PROJECT
@@ -171,7 +172,7 @@ class Plugins:
         """All platforms to post to, by the name that `grader post` uses; `connect` makes instances."""
         from grader.contracts.platform import Platform
 
-        return self._registry("grader_platforms", lambda answer: _fulfilling(answer, Platform))
+        return self._registry("grader_platforms", lambda answer: _brought(answer, Platform))
 
     def run_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""
@@ -212,7 +213,7 @@ class Plugins:
 
     def _instances(self, hook: str, *contracts: type) -> Mapping[str, Any]:
         """Make one of each class that plugins bring."""
-        return self._registry(hook, lambda answer: _fulfilling(answer, *contracts)())
+        return self._registry(hook, lambda answer: _brought(answer, *contracts)())
 
     def _registry(self, hook: str, take: Callable[[object], Any]) -> Mapping[str, Any]:
         """Collect the answers of every plugin, as they are taken, by name.
@@ -227,12 +228,11 @@ class Plugins:
             plugin = implementation.plugin_name
             try:
                 answers: Any = implementation.function() or ()
-                _require_list(answers)
-                named = [(answer.name, answer) for answer in map(take, answers)]
+                named = [(answer.name, answer) for answer in map(take, _listed(answers))]
             except CourseError as error:
                 raise CourseError(f"{_hook_place(implementation)}: {error}") from None
             except (Exception, SystemExit) as error:
-                raise CourseError(f"{_place(implementation, error)}: {_problem(error)}") from None
+                raise CourseError(self._failed(implementation, error)) from None
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
@@ -241,6 +241,18 @@ class Plugins:
                     )
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
+
+    def _failed(self, implementation: pluggy.HookImpl, error: BaseException) -> str:
+        """Describe an exception of a hook: with file and line in a course, or the plugin and the hook."""
+        name = implementation.plugin_name
+        folder = self._folders.get(name.partition(".")[2]) if name.startswith(f"{PACKAGE}.") else None
+        where = f"plugin {name}: {implementation.function.__name__}"
+        if folder is None:
+            return f"{where}: {_problem(error)}"
+        if isinstance(error, ImportError | SyntaxError):
+            return import_problem(error, where, folder)
+        place = place_in_course(error)
+        return f"{f'{show_path(place[0])}:{place[1]}' if place else where}: {_problem(error)}"
 
 
 class Kinds(Mapping[str, CheckKind]):
@@ -275,8 +287,23 @@ class Kinds(Mapping[str, CheckKind]):
 def _kind(answer: object) -> CheckKind | DeferredKind:
     if isinstance(answer, DeferredKind):
         return answer
-    kind: CheckKind = _fulfilling(answer, CheckKind)()
+    kind: CheckKind = _brought(answer, CheckKind)()
     return kind
+
+
+def _brought(answer: object, *contracts: type) -> type:
+    """Return the class that a plugin brings, if it fulfils one of these contracts and its keys can be read.
+
+    Raises:
+        CourseError: it does not.
+    """
+    brought: Any = fulfilling(answer, *contracts)
+    if hasattr(brought, "Options"):
+        from grader.config.rubric_keys import options_objection
+
+        if message := options_objection(brought.Options):
+            raise CourseError(f"{full_name(brought)}.Options{message}")
+    return cast(type, brought)
 
 
 def _imported(deferred: DeferredKind) -> CheckKind:
@@ -284,7 +311,7 @@ def _imported(deferred: DeferredKind) -> CheckKind:
     in_course = module.startswith(f"{PACKAGE}.")
     try:
         with writing_no_bytecode() if in_course else nullcontext():
-            kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
+            kind: CheckKind = _brought(getattr(import_module(module), name), CheckKind)()
     except CourseError as error:
         raise CourseError(f"check kind {deferred.name}: {error}") from None
     except (Exception, SystemExit) as error:
@@ -297,25 +324,19 @@ def _imported(deferred: DeferredKind) -> CheckKind:
     return kind
 
 
-def _require_list(answers: object) -> None:
-    """Refuse what a hook returns in place of a list.
+def _listed(answers: object) -> list[object]:
+    """Return what a hook returns or yields as a list.
 
     Raises:
-        CourseError: it is a single answer, as an Assignment or a class.
+        CourseError: it is a single answer, as an Assignment or a class, or a list in a list.
     """
-    if isinstance(answers, Iterable) and not isinstance(answers, type | str | bytes):
-        return
-    answer = answers.__name__ if isinstance(answers, type) else f"{type(answers).__name__}(…)"
-    raise CourseError(f"must return a list; write return [{answer}]")
-
-
-def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:
-    """Return where a hook failed: file and line of a course's file, or the plugin and the hook."""
-    name = implementation.plugin_name
-    file = str(getattr(implementation.plugin, "__file__", ""))
-    if name.startswith(f"{PACKAGE}.") and (line := line_of(error, file)):
-        return f"{show_path(Path(file))}:{line}"
-    return f"plugin {name}: {implementation.function.__name__}"
+    if not isinstance(answers, Iterable) or isinstance(answers, type | str | bytes):
+        answer = answers.__name__ if isinstance(answers, type) else f"{type(answers).__name__}(…)"
+        raise CourseError(f"must return a list; write return [{answer}]")
+    listed = [*answers]
+    if any(isinstance(answer, list | tuple) for answer in listed):
+        raise CourseError("gives a list in a list; return the list itself, or yield its entries one by one")
+    return listed
 
 
 def _hook_place(implementation: pluggy.HookImpl) -> str:
@@ -345,33 +366,6 @@ def _assignment(answer: object) -> Assignment:
     from grader.model.assignment import Assignment
 
     if not isinstance(answer, Assignment):
-        raise CourseError(f"{answer!r} is no grader.api.Assignment")
+        given = full_name(answer) if isinstance(answer, type) else f"an object of {type(answer).__name__}"
+        raise CourseError(f"gives {given}; give objects of grader.api.Assignment")
     return answer
-
-
-def _fulfilling(answer: object, *contracts: type) -> type:
-    """Return the answer if it is a class that fulfils one of these contracts.
-
-    Raises:
-        CourseError: it is not derived from one, or lacks methods or attributes.
-    """
-    for contract in contracts:
-        if isinstance(answer, type) and issubclass(answer, contract):
-            attributes = {name for name in contract.__annotations__ if not hasattr(answer, name)}
-            if lacking := sorted(attributes.union(vars(answer)["__abstractmethods__"])):
-                raise CourseError(f"{_name(answer)} lacks {', '.join(lacking)}")
-            return answer
-    names = " or ".join(_name(contract).replace("grader.contracts", "grader.api") for contract in contracts)
-    if isinstance(answer, contracts):
-        raise CourseError(f"gives an object of {_name(type(answer))}; give the class, without brackets")
-    raise CourseError(f"{_name(answer)} is not derived from {names}")
-
-
-def _name(answer: object) -> str:
-    """Return the name of a class, in a course without its package; of another object its `repr`."""
-    if not isinstance(answer, type):
-        return repr(answer)
-    module = answer.__module__
-    if module.startswith(f"{PACKAGE}."):
-        module = module.removeprefix(f"{PACKAGE}.").partition(".")[2]
-    return f"{module}.{answer.__qualname__}" if module else answer.__qualname__

@@ -8,6 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, NamedTuple, TypeAlias
 
+from grader.coursecode import missing_file
 from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -95,6 +96,8 @@ def import_problem(error: BaseException, where: str, folder: Path | None) -> str
         where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
     if isinstance(error, SyntaxError):
         return f"{where}: not Python ({error.msg}); correct the file"
+    if message := missing_file(error, folder):
+        return f"{where}: {message}"
     missing = isinstance(error, ModuleNotFoundError)
     advice = "install it for the grader, or correct the name" if missing else "correct the file"
     return f"{where}: cannot be imported: {type(error).__name__}: {error}; {advice}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
-from grader.config.decode import Key, keys_of
+from grader.config.codec import to_plain
+from grader.config.decode import Key, keys_of, reader
 from grader.config.units import Duration, Share
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
@@ -75,3 +76,38 @@ def item_keys(kind: CheckKind) -> Mapping[str, Key]:
     if taken := sorted(common.keys() & options.keys()):
         raise CourseError(f"check kind {kind.name}: every item has a key {taken[0]}; rename the option")
     return {**common, **options}
+
+
+def options_objection(options: Any) -> str:
+    """Return what of a plugin's class `Options` no file could give; empty if its keys can be read and stored.
+
+    The message begins with what follows the name of the class.
+    """
+    if not is_dataclass(options):
+        return ": is no dataclass; write @dataclass(frozen=True, slots=True, kw_only=True) above it"
+    kind: Any = options  # is_dataclass narrows it to what mypy cannot hash
+    try:
+        keys = keys_of(kind)
+    except (NameError, TypeError) as error:
+        return f": {error}; correct its types"
+    for field in fields(options):
+        key = keys[field.name]
+        try:
+            reader(key.kind, key.above)
+        except (TypeError, ValueError):
+            return f".{field.name}: {_spelled(key.kind)} cannot be read from YAML; {_READABLE}"
+        try:
+            to_plain(field.default_factory() if field.default_factory is not MISSING else field.default)
+        except TypeError as error:
+            if field.default is not MISSING or field.default_factory is not MISSING:
+                return f".{field.name}: its default: {error}; give one that YAML has"
+    return ""
+
+
+def _spelled(kind: Any) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
+
+
+_READABLE = (
+    "use str, bool, int, float, a Literal, tuple[T, ...], Mapping[str, T], a dataclass of these, or | None"
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.contracts.call import InputCase
-from grader.coursecode import course_module, line_of
+from grader.coursecode import course_module, line_of, missing_file
 from grader.errors import CourseError
 from grader.subject.wire import Encoder, TooLarge
 
@@ -171,4 +171,5 @@ class CourseFunctions:
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
-            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
+            problem = missing_file(error, self._folder) or f"{type(error).__name__}: {error}"
+            raise CourseError(f"{path}:{line}: {name}: {problem}") from None

@@ -553,6 +553,12 @@ def test_an_exception_in_a_kind_of_the_courses_own_is_told_with_its_line(course,
         ("[Own()]", "gives an object of checks.Own; give the class, without brackets"),
         ("[Lacking]", "checks.Lacking lacks Options, award, name, observe"),
         ("[Own, Own]", "grader_course.vectors already brings 'own'; rename one"),
+        ("[[Own]]", "gives a list in a list; return the list itself, or yield its entries one by one"),
+        ("[type('K', (Own,), {'name': 3})]", "K.name: must be text, got 3"),
+        (
+            "[type('K', (Own,), {'award': lambda self, options: None})]",
+            "K.award: takes (self, options); write (self, options, observation, related)",
+        ),
     ],
 )
 def test_a_hook_of_the_courses_that_gives_no_kind_is_told_once_with_its_line(course, answer, line):
@@ -564,3 +570,38 @@ def test_a_hook_of_the_courses_that_gives_no_kind_is_told_once_with_its_line(cou
     (told_line,) = told(course)
     assert told_line.startswith(f"{ASSIGNMENT}:{where - 1}: grader_checks: ")
     assert told_line.endswith(line)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("    @dataclass(", "    dict(", "{hook} checks.Own.Options: is no dataclass; write @dataclass("),
+        (
+            "mode: str",
+            "mode: list[str]",
+            "{hook} checks.Own.Options.mode: list[str] cannot be read from YAML; use",
+        ),
+        (
+            'default=""',
+            "default=print",
+            "{hook} checks.Own.Options.mode: its default: a builtins.builtin_function_",
+        ),
+        ("mode: str", "mode", "checks.py:10: TypeError: 'mode' is a field but has no type annotation"),
+        ("class Own", "clas Own", "checks.py:7: not Python (invalid syntax); correct the file"),
+        ("from dataclasses", "from .data", "checks.py:2: there is no data.py beside it; correct the name"),
+        (
+            "from dataclasses",
+            "from inputs",
+            "checks.py:2: inputs.py is beside it; write from .inputs import …",
+        ),
+    ],
+)
+def test_a_class_of_keys_that_no_rubric_can_give_is_named(course, right, wrong, line):
+    assert right in OWN_KIND
+    (course / CHECKS).write_text(OWN_KIND.replace(right, wrong))
+    path = course / ASSIGNMENT
+    hook = "@hookimpl\ndef grader_checks():\n    from .checks import Own\n\n    return [Own]\n"
+    path.write_text(f"{path.read_text()}\n\n{hook}")
+    number = path.read_text().splitlines().index("def grader_checks():")
+    (told_line,) = told(course)
+    assert line.replace("{hook}", f"assignment.py:{number}: grader_checks:") in told_line
