@@ -17,10 +17,13 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from grader.config.decode import decode
+from grader.config.problem import KeyPath, Problem
 from grader.errors import NotObservedError
 
 T = TypeVar("T")
 
+_DEEP = 32
+"""Steps of a path to a value that a message names."""
 _SORTED = msgspec.json.Encoder(order="sorted")
 
 FLOAT = "$float"
@@ -84,6 +87,36 @@ def from_plain(kind: type[T], data: Any, *, where: str, advice: str = "") -> T:
     return decoded
 
 
+def unstorable(value: Any) -> str:
+    """Return which part of a noun cannot be written and read again, with the cause; empty if all of it can."""
+    try:
+        plain = loads(dumps(value))
+    except (TypeError, RecursionError) as error:
+        path, message = _unwritable(value, (), str(error))
+        return str(Problem(path=path, message=message))
+    try:
+        from_plain(type(value), plain, where="")
+    except NotObservedError as error:
+        return error.problems[0].removeprefix(": ")
+    return ""
+
+
+def _unwritable(value: Any, path: KeyPath, message: str) -> tuple[KeyPath, str]:
+    """Return the path of the innermost part that cannot be written, and what is wrong with it."""
+    if is_dataclass(value):
+        parts: Any = [(field.name, getattr(value, field.name)) for field in fields(value)]
+    elif isinstance(value, Mapping):
+        parts = value.items()
+    else:
+        parts = enumerate(value) if isinstance(value, list | tuple) and len(path) < _DEEP else ()
+    for name, part in parts:
+        try:
+            dumps(part)
+        except (TypeError, RecursionError) as error:
+            return _unwritable(part, (*path, name if isinstance(name, int) else str(name)), str(error))
+    return path, message
+
+
 def check_schema(kind: Any, data: Any, *, where: str) -> None:
     """Refuse data whose `schema` is not the one that the noun's default says.
 
@@ -107,7 +140,8 @@ def _writer(kind: type) -> Callable[[Any], Any]:
         if issubclass(kind, kinds):
             return write
     if not is_dataclass(kind):
-        raise TypeError(f"a {kind.__module__}.{kind.__qualname__} cannot be written as JSON")
+        module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+        raise TypeError(f"a {module}{kind.__qualname__} cannot be written as JSON")
     names = [field.name for field in fields(kind)]
     return lambda value: {name: to_plain(getattr(value, name)) for name in names}
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from grader.config.codec import unstorable
 from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
@@ -123,7 +124,7 @@ class Items:
             grant = self._devices.grant(task.devices, torch=self._uses_torch(task), built=task.built)
             context = self._context(task, grant)
             observation = kind.observe(options, context)
-            _require_observation(observation)
+            _require_observation(observation, task.item)
             self._devices.after(observation)
             if kind.asks_reference:
                 item = _item(task, options)
@@ -175,9 +176,13 @@ def _item(task: Task, options: Any) -> Item:
     return Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
 
 
-def _require_observation(value: object) -> None:
-    """Refuse what a kind's `observe` returns in place of an observation."""
+def _require_observation(value: object, item: str) -> None:
+    """Refuse what a kind's `observe` returns in place of an observation that can be stored."""
     if value is None:
         raise TypeError("observe must return an Observation, got None; is a return missing?")
     if not isinstance(value, Observation):
         raise TypeError(f"observe must return an Observation, got {type(value).__name__}")
+    if value.item != item:
+        raise ValueError(f"observe returned an observation of {value.item!r}; write item=context.item")
+    if problem := unstorable(value):
+        raise TypeError(f"observe returned what cannot be stored: {problem}; give plain text and numbers")

@@ -584,7 +584,7 @@ def test_a_hook_of_the_courses_that_gives_no_kind_is_told_once_with_its_line(cou
         (
             'default=""',
             "default=print",
-            "{hook} checks.Own.Options.mode: its default: a builtins.builtin_function_",
+            "{hook} checks.Own.Options.mode: its default: a builtin_function_",
         ),
         ("mode: str", "mode", "checks.py:10: TypeError: 'mode' is a field but has no type annotation"),
         ("class Own", "clas Own", "checks.py:7: not Python (invalid syntax); correct the file"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.config.codec import digest, dumps, from_plain, loads, to_plain
+from grader.config.codec import digest, dumps, from_plain, loads, to_plain, unstorable
 from grader.errors import NotObservedError
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job
@@ -138,3 +138,20 @@ def test_another_schema_number_is_one_line(schema: int, line: str) -> None:
 def test_outcomes_are_written_by_their_value() -> None:
     assert to_plain(Outcome.TIMED_OUT) == "timed_out"
     assert type(to_plain(Outcome.TIMED_OUT)) is str
+
+
+@pytest.mark.parametrize(
+    ("keeps", "problem"),
+    [
+        ({"facts": {"a": [1, float("nan"), None, "x"]}, "quantities": {"b": Quantity(value=1)}}, ""),
+        (
+            {"quantities": {"b": Quantity(value=1j)}},
+            "quantities.b.value: a complex cannot be written as JSON",
+        ),
+        ({"facts": {"a": [{"b": b"x"}]}}, "facts.a[0].b: a bytes cannot be written as JSON"),
+        ({"facts": {"a": {1: 2}}}, "facts.a: a key must be text to be written as JSON, got 1"),
+        ({"note": None}, "note: must be text, got nothing"),
+    ],
+)
+def test_the_part_of_a_noun_that_cannot_be_stored_is_named(keeps, problem):
+    assert unstorable(Observation(item="i", outcome=Outcome.OBSERVED, **keeps)) == problem

@@ -60,12 +60,14 @@ class Looks(AwardOnly):
 
     def __init__(self):
         self.setups = {}
+        self.keeps = {}
 
     def observe(self, options, context):
         if options.builds:
             context.build(simulated=context.simulated)
         self.setups[context.item] = context._setup("work", "submission")
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, simulated=options.builds)
+        observed = Observation(item=context.item, outcome=Outcome.OBSERVED, simulated=options.builds)
+        return replace(observed, **self.keeps)
 
     def award(self, options, observation, related):
         raise NotImplementedError
@@ -190,3 +192,27 @@ def test_whether_an_item_passes_is_told_when_it_is_noted(run, gpu):
     items.note(task("other"), replace(crashed, item="other"))
     items.note(waits, replace(crashed, item="waits"))
     assert items.observe(needs).outcome is Outcome.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("keeps", "problem"),
+    [
+        (
+            {"facts": {"a": [{1, 2}]}},
+            "cannot be stored: facts.a[0]: a set cannot be written as JSON; give plain",
+        ),
+        ({"quantities": {"time": 3.0}}, "cannot be stored: quantities.time: must be a mapping, got 3.0"),
+        (
+            {"item": "another"},
+            "ValueError: observe returned an observation of 'another'; write item=context.item",
+        ),
+    ],
+)
+def test_an_observation_that_cannot_be_stored_is_the_kinds_mistake_and_costs_no_other_item(
+    run, keeps, problem
+):
+    items, _, kind = run()
+    kind.keeps = keeps
+    observation = items.observe(task("looks"))
+    assert (observation.item, observation.outcome, observation.fault) == ("looks", "not_observed", "grader")
+    assert problem in observation.note
