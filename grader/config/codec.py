@@ -88,7 +88,7 @@ def from_plain(kind: type[T], data: Any, *, where: str, advice: str = "") -> T:
 
 
 def unstorable(value: Any) -> str:
-    """Return which part of a noun cannot be written and read again, with the cause; empty if all of it can."""
+    """Return which part of a noun cannot be written and read again, and why; empty if all of it can."""
     try:
         plain = loads(dumps(value))
     except (TypeError, RecursionError) as error:
