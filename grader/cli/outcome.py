@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
@@ -20,11 +21,10 @@ from grader.reports.words import LineState, local_time, out_of, still_open
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.cli.submissions import RunInput
     from grader.config.course import Course
     from grader.grading.score import Graded
+    from grader.intake.upload import Upload
 
 FEW = 5
 """Print full scorecards for at most this many submissions."""
@@ -76,6 +76,8 @@ class RunSummary:
         for problem in run.problems:
             tell_line(problem)
             self._codes.append(ExitCode.NOT_ACCEPTED)
+        for name in run.unread:
+            self._ungraded.update(self._senders(Path(name)))
 
     def add(self, number: int, result: Graded | Exception) -> None:
         """Add the result of the submission at index `number`."""
@@ -117,7 +119,7 @@ class RunSummary:
             from grader.cli.main import tell
 
             self._codes.append(tell(result))
-            self._ungraded.update(self._senders(number))
+            self._ungraded.update(self._senders(self._uploads[number]))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
             tell_line(remark)
@@ -143,12 +145,15 @@ class RunSummary:
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
 
-    def _senders(self, number: int) -> tuple[str, ...]:
-        """Return who sent an upload, as far as its name says."""
+    def _senders(self, upload: Upload) -> tuple[str, ...]:
+        """Return who sent an upload, as far as its name says; nobody for a file that is no archive."""
         from grader.intake.receive import sender_of_upload
+        from grader.intake.upload import packed
 
+        if isinstance(upload, Path) and upload.suffix and upload.is_file() and not packed(upload):
+            return ()
         try:
-            sender = sender_of_upload(self._uploads[number], self._course.roster.by_id)
+            sender = sender_of_upload(upload, self._course.roster.by_id)
         except (UsageError, CourseError):
             return ()
         return sender.members or (sender.student,)

@@ -30,6 +30,8 @@ class RunInput:
     """Whether one argument was a folder or zip of a class."""
     problems: tuple[str, ...]
     """A line for each part that is no submission or cannot be read."""
+    unread: tuple[str, ...]
+    """Names of these parts, which say who handed them in."""
 
 
 def find_submissions(archives: Sequence[Path], out: Path, course: Course, resources: ExitStack) -> RunInput:
@@ -54,6 +56,7 @@ def find_submissions(archives: Sequence[Path], out: Path, course: Course, resour
         older=tuple(student.older for student in attempts),
         several=download.several,
         problems=download.problems,
+        unread=download.unread,
     )
 
 

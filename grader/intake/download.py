@@ -17,6 +17,7 @@ from grader.intake.junk import is_litter
 from grader.intake.limits import MIB, ArchiveLimits, UnpackMeter
 from grader.intake.names import made_by_moodle, named_by_platform
 from grader.intake.paths import DistinctPaths, safe_path, shown
+from grader.intake.upload import packed
 
 CLASS_LIMITS = ArchiveLimits(
     total_bytes=64 << 30,
@@ -40,6 +41,8 @@ class Spread:
     """Whether one of the paths was a folder or a zip of uploads."""
     problems: tuple[str, ...] = ()
     """A line for each part that is no submission or cannot be read."""
+    unread: tuple[str, ...] = ()
+    """Names of these parts, in a form that says who handed them in."""
 
 
 def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
@@ -55,6 +58,7 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
     """
     uploads: list[Path] = []
     problems: list[str] = []
+    unread: list[str] = []
     found = [(path, _lying(path), _zipped(path)) for path in paths]
     only_classes = all(lying or zipped for _, lying, zipped in found)
     for number, (path, lying, zipped) in enumerate(found):
@@ -64,15 +68,23 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
             broken = _unpack(path, place() / str(number), above)
             folder, names = place() / str(number) / above, [top for top in tops if top not in broken]
             problems += broken.values()
+            unread += broken
         elif not lying:
             uploads.append(path)
         for name in names:
             if _TYPED_IN.fullmatch(name):
                 problems.append(f"{shown(name)}: was typed into the platform and is no file; read it there")
+                unread.append(_as_a_file(name))
             else:
                 uploads.append(folder / name)
     several = any(lying for _, lying, _ in found) or (only_classes and bool(found))
-    return Spread(uploads=tuple(uploads), several=several, problems=tuple(problems))
+    return Spread(uploads=tuple(uploads), several=several, problems=tuple(problems), unread=tuple(unread))
+
+
+def _as_a_file(typed: str) -> str:
+    """Return the name that a file of the same student would have, in place of a text that was typed in."""
+    as_canvas = re.sub(r"_(text|link)\.html$", r"_1_\1.html", typed)
+    return as_canvas.replace("_assignsubmission_onlinetext", "_assignsubmission_file")
 
 
 def _by_platform(name: str) -> bool:
@@ -81,7 +93,10 @@ def _by_platform(name: str) -> bool:
 
 
 def _lying(folder: Path) -> list[str]:
-    """List the uploads in a folder, if it holds nothing else: archives, and names that platforms give."""
+    """List the uploads in a folder, if it holds nothing else: archives, and names that platforms give.
+
+    An archive of a format that is refused is an upload as well: the others are graded all the same.
+    """
     try:
         if not is_folder(folder) or made_by_moodle(folder.name):
             return []
@@ -92,7 +107,7 @@ def _lying(folder: Path) -> list[str]:
 
 
 def _is_archive(path: Path) -> bool:
-    return bool(split_ending(path.name)[1]) and path.is_file()
+    return packed(path) and path.is_file()
 
 
 def _zipped(path: Path) -> tuple[str, list[str]] | None:

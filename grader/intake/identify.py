@@ -15,9 +15,15 @@ _LISTED = 8
 
 
 def identify(
-    paths: Collection[str], junk: Collection[str], assignments: Mapping[str, Assignment]
+    paths: Collection[str],
+    junk: Collection[str],
+    assignments: Mapping[str, Assignment],
+    *,
+    is_folder: bool = False,
 ) -> tuple[str, dict[str, str]]:
     """Return the assignment's name, and its files as `accepted` returns them.
+
+    `is_folder` says that the upload is a folder, which may be meant as that of a class.
 
     Raises:
         SubmissionRefused: no assignment fits, or several do equally well.
@@ -27,7 +33,8 @@ def identify(
     fitting = {name: accepted(paths, assignment.accepts) for name, assignment in assignments.items()}
     most = max(map(len, fitting.values()))
     if most == 0:
-        raise SubmissionRefused(_nothing_fits(paths, junk, assignments))
+        of_class = _class_hint(paths, junk) if is_folder else ""
+        raise SubmissionRefused(_nothing_fits(paths, junk, assignments, of_class))
     best = [name for name, files in fitting.items() if len(files) == most]
     if len(best) > 1:
         raise SubmissionRefused(
@@ -37,7 +44,7 @@ def identify(
 
 
 def _nothing_fits(
-    paths: Collection[str], junk: Collection[str], assignments: Mapping[str, Assignment]
+    paths: Collection[str], junk: Collection[str], assignments: Mapping[str, Assignment], hint: str
 ) -> str:
     patterns = list(dict.fromkeys(p for assignment in assignments.values() for p in assignment.accepts))
     if len(assignments) == 1:
@@ -47,7 +54,21 @@ def _nothing_fits(
             f"holds no file of any assignment ({_some(list(assignments))}); "
             "hand in the files that yours asks for"
         )
-    return line + _hint(paths, junk, patterns)
+    return line + (hint or _hint(paths, junk, patterns))
+
+
+def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
+    """Say what keeps a folder from being the folder of a class; empty if it does not look like one."""
+    archives = [path for path in junk if "/" not in path and path.lower().endswith(ARCHIVE_ENDINGS)]
+    others = sorted({path.partition("/")[0] for path in paths})
+    if len(archives) > 1:
+        return (
+            f" (it is read as one submission, because {_some([*map(shown, others)])} lies beside "
+            f"{len(archives)} archives; take that out if they are a class)"
+        )
+    if len(others) > 1 and all("/" in path for path in paths):
+        return f" (if each of its {len(others)} folders is a submission, name them all, as in FOLDER/*)"
+    return ""
 
 
 def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]) -> str:

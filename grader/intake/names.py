@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.errors import CourseError, UsageError
 from grader.intake.formats import split_ending
+from grader.intake.junk import ARCHIVE_ENDINGS
 from grader.intake.paths import shown
 
 _STUDENT = "[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
@@ -71,7 +72,7 @@ def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None =
     """
     if match := re.fullmatch(_MOODLE, folder):
         return _from_platform(match, name, name, roster or {})
-    return uploader_of(name, roster=roster) or _sender(split_ending(name)[0], name, _unsaid(name))
+    return uploader_of(name, roster=roster) or _sender(_stem(name), name, _unsaid(name))
 
 
 def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
@@ -114,6 +115,13 @@ def named_by_platform(name: str) -> bool:
     if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
         stem = parts[1]
     return any(re.fullmatch(naming, stem) for naming in (_MOODLE, *_CANVAS))
+
+
+def _stem(name: str) -> str:
+    """Return the name of an archive without its ending, also that of a format that is refused (`ann.rar`)."""
+    stem, ending = split_ending(name)
+    other = "" if ending else next((end for end in ARCHIVE_ENDINGS if name.lower().endswith(end)), "")
+    return stem[: len(stem) - len(other)]
 
 
 def _from_platform(match: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:

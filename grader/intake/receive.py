@@ -13,11 +13,12 @@ from grader.errors import CourseError, SubmissionError, UsageError
 from grader.intake.accept import matcher
 from grader.intake.archive import entries, is_folder
 from grader.intake.entry import ArchiveFile, SubmissionRefused
-from grader.intake.formats import CHUNK, split_ending
+from grader.intake.formats import CHUNK
 from grader.intake.identify import identify
 from grader.intake.junk import is_litter
 from grader.intake.limits import ArchiveLimits
 from grader.intake.names import Sender, made_by_moodle, sender_named, sender_of
+from grader.intake.nested import NestedArchive, require_complete, staged
 from grader.intake.paths import shown
 from grader.intake.upload import LooseFiles, Upload, beside_others, packed
 from grader.intake.workspace import lay_out, staging
@@ -44,7 +45,7 @@ def receive(
     which id of a learning platform. Its time is left unknown.
 
     A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else; with
-    other files beside the archive it is not accepted.
+    other files beside the archive it is not accepted. An archive in an archive is unpacked if it is alone.
 
     Raises:
         SubmissionError: the archive is not accepted; one line for the student.
@@ -54,16 +55,22 @@ def receive(
     """
     candidates = _candidates(assignments, assignment)
     _check_places(source, workspace)
-    source, name, sender = _signed(source, student, roster)
+    upload, (source, name, sender) = source, _signed(source, student, roster)
     try:
         with staging(workspace) as beside:
             _check_archives(source)
             arrivals = _unpack(source, beside, candidates, limits)
-            chosen, files = identify(arrivals.paths, arrivals.junk, candidates)
+            if only := arrivals.only_an_archive():
+                arrivals = _unpack_inner(only, beside / "inner", candidates, limits)
+            in_folder = isinstance(source, Path) and is_folder(source)
+            chosen, files = identify(arrivals.paths, arrivals.junk, candidates, is_folder=in_folder)
+            require_complete(arrivals.nested, files, arrivals.sha256, candidates[chosen].accepts)
             _check_team(sender, candidates[chosen])
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
     except SubmissionRefused as refusal:
-        raise SubmissionError(f"{shown(name)}: {refusal}") from None
+        # Everybody's archive may be called hw1.zip; the folder around it says whose it is.
+        place = name if source == upload else f"{upload.name}/{name}"
+        raise SubmissionError(f"{shown(place)}: {refusal}") from None
     return Submission(
         student=sender.student,
         members=sender.members,
@@ -90,6 +97,13 @@ class Arrivals:
     """The staged copy of each file that may be accepted, under a name of ours."""
     sha256: dict[str, str] = field(default_factory=dict)
     """In hexadecimal, of each of these."""
+    nested: list[NestedArchive] = field(default_factory=list)
+    """Archives among the junk, as many as are looked into."""
+
+    def only_an_archive(self) -> NestedArchive | None:
+        """Return the archive that is all there is, without what systems leave beside files."""
+        others = [path for path in self.junk if not is_litter(path.rstrip("/").rpartition("/")[2])]
+        return self.nested[0] if self.nested and not self.paths and len(others) == 1 else None
 
 
 def _signed(
@@ -156,9 +170,12 @@ def _check_places(source: Upload, workspace: Path) -> None:
 
 
 def _archive_in(folder: Path) -> Path | None:
-    """Return the only file of a folder that Moodle made, also in folders of its own, if it is an archive."""
+    """Return the only file of a folder that Moodle made, also in folders of its own, if it is an archive.
+
+    It may be of a format that is not supported: then it is refused by its own name.
+    """
     files = _uploaded(folder)
-    return files[0] if len(files) == 1 and split_ending(files[0].name)[1] else None
+    return files[0] if len(files) == 1 and packed(files[0]) else None
 
 
 def _uploaded(folder: Path) -> list[Path]:
@@ -191,6 +208,8 @@ def _unpack(
         for entry in files:
             if entry.junk:
                 arrivals.junk.add(entry.junk)
+                if archive := staged(entry, beside, len(arrivals.nested)):
+                    arrivals.nested.append(archive)
                 continue
             arrivals.paths.append(entry.path)
             if possible(entry.path):
@@ -198,6 +217,16 @@ def _unpack(
                 file = arrivals.staged[entry.path] = beside / str(len(arrivals.staged))
                 arrivals.sha256[entry.path] = _write(entry, file)
     return arrivals
+
+
+def _unpack_inner(
+    archive: NestedArchive, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
+) -> Arrivals:
+    beside.mkdir()
+    try:
+        return _unpack(archive.file, beside, candidates, limits)
+    except SubmissionRefused as refusal:
+        raise SubmissionRefused(f"holds {shown(archive.path)}, which {refusal}") from None
 
 
 def _write(entry: ArchiveFile, file: Path) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from grader.intake.accept import accepted
@@ -157,17 +160,43 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             " hw1/max_functions (1).py: did you mean max_functions.py?)",
         ),
         (
-            ["hw1.zip"],
+            ["hw1.rar"],
             "hw1",
             "holds no file of hw1; hand in utils.py, max_functions.py"
-            " (it holds hw1.zip: an archive inside is not unpacked)",
+            " (it holds hw1.rar: an archive inside is not unpacked)",
         ),
+        (["hw1.zip"], "hw1", "holds hw1.zip, which is empty (0 bytes); upload the file again"),
         ([], "hw1", "holds no files; pack the homework's files"),
     ],
 )
 def test_what_fits_no_one_assignment_is_refused(files, names, line, tar_of, refusal):
     assignments = {name: HW[name] for name in names.split()}
     assert refusal(tar_of(dict.fromkeys(files, b"")), assignments=assignments) == f"alice.tar.gz: {line}"
+
+
+@pytest.mark.parametrize(
+    ("files", "hint"),
+    [
+        (
+            ["ann.zip", "ben.rar", "notes.docx"],
+            "it is read as one submission, because notes.docx lies beside 2 archives; "
+            "take that out if they are a class",
+        ),
+        (
+            ["ann/utils.py", "ben/max.py"],
+            "if each of its 2 folders is a submission, name them all, as in FOLDER/*",
+        ),
+        (["ann.zip", "notes.docx"], "it holds ann.zip: an archive inside is not unpacked"),
+    ],
+)
+def test_a_folder_that_looks_like_that_of_a_class_says_what_keeps_it_from_being_one(
+    files, hint, refusal, tmp_path
+):
+    for name in files:
+        (tmp_path / "class" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "class" / name).touch()
+    line = f"class: holds no file of hw1; hand in utils.py, max_functions.py ({hint})"
+    assert refusal(tmp_path / "class") == line
 
 
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
@@ -179,3 +208,43 @@ def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
 def test_a_name_in_other_letters_is_dropped_but_listed(tar_of, taken):
     got = taken(tar_of({"utils.py": b"", "Max_Functions.py": b""}))
     assert (got.files, got.dropped) == (("utils.py",), ("Max_Functions.py",))
+
+
+def packed(**files):
+    """A zip of files whose names end in .py."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(f"{name}.py", data)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("beside", [{}, {"__MACOSX/._hw1.zip": b"", "hw1/.DS_Store": b""}])
+def test_an_archive_alone_in_an_archive_is_unpacked(beside, tar_of, taken):
+    got = taken(tar_of({"hw1/hw1.zip": packed(utils=b"x = 1"), **beside}))
+    assert (got.archive, got.files) == ("alice.tar.gz", ("utils.py",))
+
+
+@pytest.mark.parametrize("beside", [{}, {"b.zip": b"no zip"}])
+@pytest.mark.parametrize("inside", [packed(utils=b"x = 1"), packed(utils=b"x = 1", max_functions=b"")])
+def test_an_archive_inside_with_a_missing_part_is_refused(beside, inside, tar_of, refusal):
+    assert refusal(tar_of({"max_functions.py": b"", "code.zip": inside, **beside})) == (
+        "alice.tar.gz: holds code.zip, an archive with utils.py in it, which would not be graded; "
+        "hand in all files in one archive, without an archive inside"
+    )
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        packed(utils=b"older", max_functions=b""),
+        packed(utils=b"x = 1"),
+        packed(data=b""),
+        b"",
+        b"PK\3\4",
+        b"Rar!",
+    ],
+)
+def test_an_archive_inside_that_adds_nothing_is_dropped(inside, tar_of, taken):
+    got = taken(tar_of({"utils.py": b"x = 1", "old.zip": inside}))
+    assert (got.files, got.dropped) == (("utils.py",), ("old.zip",))

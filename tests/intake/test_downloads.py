@@ -9,6 +9,7 @@ import pytest
 from grader.errors import SubmissionError
 from grader.intake.attempts import attempts_of
 from grader.intake.download import spread
+from grader.intake.names import sender_of
 
 CANVAS = ("doejane_12_3_hw1.tar.gz", "roebob_LATE_13_4_hw1.zip", "anon_Ab1_5_hw1.tar-2.gz")
 
@@ -96,10 +97,10 @@ def test_what_is_not_there_or_damaged_stands_for_itself(tmp_path, place):
 def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
     folder = tmp_path / "class"
     folder.mkdir()
-    for name in ("bob.zip", "alice.tar.gz", ".DS_Store"):
+    for name in ("bob.zip", "alice.tar.gz", "cy.rar", ".DS_Store"):
         (folder / name).touch()
     found = spread([folder], place)
-    assert (names(found), found.several) == (["alice.tar.gz", "bob.zip"], True)
+    assert (names(found), found.several) == (["alice.tar.gz", "bob.zip", "cy.rar"], True)
     (folder / "utils.py").touch()
     found = spread([folder], place)
     assert (found.uploads, found.several) == ((folder,), False)
@@ -119,6 +120,7 @@ def test_what_was_typed_in_is_named_and_the_rest_is_taken(zip_of, place):
         "Cy_1_assignsubmission_onlinetext",
         "poeann_14_text.html",
     ]
+    assert [sender_of(name).student for name in found.unread] == ["cy_1", "poeann_14"]
 
 
 def test_one_damaged_member_loses_nobody_else(zip_of, place):
@@ -129,6 +131,7 @@ def test_one_damaged_member_loses_nobody_else(zip_of, place):
     found = spread([packed], place)
     assert names(found) == sorted(CANVAS[1:])
     (problem,) = found.problems
+    assert found.unread == CANVAS[:1]
     assert CANVAS[0] in problem
     assert "damaged" in problem
 

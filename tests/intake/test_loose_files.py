@@ -149,6 +149,20 @@ def test_a_folder_of_moodle_stands_for_the_archive_in_it(inside, tar_of, taken, 
     assert (got.student, got.files) == ("ann_12", ("utils.py",))
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("hw1.rar", "is a RAR archive; pack the files as .tar.gz or .zip"),
+        ("hw1.zip", "is a RAR archive, whatever its name says; pack the files as .tar.gz or .zip"),
+    ],
+)
+def test_an_archive_of_moodle_that_is_refused_is_named_with_its_folder(name, line, refusal, tmp_path):
+    folder = tmp_path / "Ann_12_assignsubmission_file_"
+    folder.mkdir()
+    (folder / name).write_bytes(b"Rar!")
+    assert refusal(folder) == f"Ann_12_assignsubmission_file_/{name}: {line}"
+
+
 @pytest.mark.parametrize("beside", ["report.pdf", "older.zip", "utils.py"])
 def test_an_archive_beside_files_in_a_folder_of_moodle_is_refused(beside, tar_of, refusal, tmp_path):
     folder = tmp_path / "Ann_12_assignsubmission_file_"

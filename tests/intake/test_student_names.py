@@ -17,6 +17,8 @@ ALLOWED = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most;
         ("alice.TGZ", "alice"),
         ("alice.b-c_1.zip", "alice.b-c_1"),
         ("a.tar.tar.xz", "a.tar"),
+        ("alice.RAR", "alice"),
+        ("alice.b.7z", "alice.b"),
         ("207797", "207797"),
         ("alice-2.zip", "alice-2"),
         ("alice_hw1_2.zip", "alice_hw1_2"),
