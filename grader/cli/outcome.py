@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
-from grader.errors import CourseError, ExitCode, UsageError, worst
+from grader.cli.exit_reason import ExitReasons
+from grader.errors import CourseError, ExitCode, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
@@ -51,10 +52,10 @@ class RunSummary:
         self._course = course
         self._out = out
         self._items = items
-        self._as_json, self._require_final = as_json, require_final
+        self._as_json = as_json
         self._many = run.several or len(run.uploads) > FEW
         self._total = len(run.uploads)
-        self._codes: list[ExitCode] = []
+        self._reasons = ExitReasons(require_final=require_final)
         self._cards: dict[int, Any] = {}
         self._waiting: dict[int, Graded | Exception] = {}
         """Results of a few submissions that wait for earlier ones, to be printed in order."""
@@ -75,9 +76,9 @@ class RunSummary:
         """By assignment and rubric, how many were graded by which other rubric before."""
         for problem in run.problems:
             tell_line(problem)
-            self._codes.append(ExitCode.NOT_ACCEPTED)
+            self._reasons.refused(ExitCode.NOT_ACCEPTED)
         for name in run.unread:
-            self._ungraded.update(self._senders(Path(name)))
+            self._ungraded.update(self._senders(name))
 
     def add(self, number: int, result: Graded | Exception) -> None:
         """Add the result of the submission at index `number`."""
@@ -112,19 +113,18 @@ class RunSummary:
         if self._many:
             for line in self._sums():
                 echo(line, err=True)
-        return worst(self._codes)
+        return self._reasons.code
 
     def _tell(self, number: int, result: Graded | Exception) -> None:
         if isinstance(result, Exception):  # the others can be graded still
             from grader.cli.main import tell
 
-            self._codes.append(tell(result))
+            self._reasons.refused(tell(result))
             self._ungraded.update(self._senders(self._uploads[number]))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
             tell_line(remark)
-        still_open = [ExitCode.NOT_OBSERVED] if self._require_final and not result.final else []
-        self._codes.append(worst([result.exit_code, *still_open]))
+        self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1
         self._unchanged += _is_unchanged(result)
         self._students.update(result.submission.students)
@@ -145,15 +145,20 @@ class RunSummary:
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
 
-    def _senders(self, upload: Upload) -> tuple[str, ...]:
+    def _senders(self, upload: Upload | str) -> tuple[str, ...]:
         """Return who sent an upload, as far as its name says; nobody for a file that is no archive."""
+        from grader.intake.names import sender_of
         from grader.intake.receive import sender_of_upload
         from grader.intake.upload import packed
 
         if isinstance(upload, Path) and upload.suffix and upload.is_file() and not packed(upload):
             return ()
         try:
-            sender = sender_of_upload(upload, self._course.roster.by_id)
+            by_id = self._course.roster.by_id
+            if isinstance(upload, str):
+                sender = sender_of(upload, roster=by_id)
+            else:
+                sender = sender_of_upload(upload, by_id)
         except (UsageError, CourseError):
             return ()
         return sender.members or (sender.student,)
@@ -167,7 +172,7 @@ class RunSummary:
             if self._standings[standing]
         ]
         yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
-        if without := len(self._codes) - graded:
+        if without := self._reasons.without_grade:
             yield f"{counted(without, 'submission')} without a grade; the lines above say why"
         yield from self._course.roster.reconciled(self._students, self._ungraded)
         if self._unchanged:
@@ -176,6 +181,8 @@ class RunSummary:
                 f"{counted(self._unchanged, 'submission')} {are} unchanged, and nothing was run again for "
                 f"{them}; --fresh runs {them} again"
             )
+        if reason := self._reasons.line():
+            yield reason
 
 
 def not_run_again(graded: Graded, zone: tzinfo) -> str:

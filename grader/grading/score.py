@@ -49,11 +49,16 @@ class Graded:
     @property
     def exit_code(self) -> ExitCode:
         """GRADED, also if points are open; otherwise whose fault it is that something was not observed."""
+        return worst(code for code, _ in self.causes)
+
+    @property
+    def causes(self) -> tuple[tuple[ExitCode, str], ...]:
+        """Causes of the exit code, such as `gpu.speed: no GPU is here`, each with its code."""
         observations = self.evidence.observations.values()
-        codes = [
-            EXIT_CODES[observation.fault] for observation in observations if observation.fault is not None
-        ]
-        return worst([*codes, ExitCode.NOT_OBSERVED] if self.trouble else codes)
+        causes = tuple(
+            (EXIT_CODES[each.fault], f"{each.item}: {each.note}") for each in observations if each.fault
+        )
+        return (*causes, (ExitCode.NOT_OBSERVED, "cut short, as told above")) if self.trouble else causes
 
     @property
     def final(self) -> bool:

@@ -158,12 +158,13 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
         "grader: student9_1009_5009_hw1.zip: is no archive, whatever its name says; "
         "pack the files as .tar.gz or .zip"
     ]
-    assert said[-5:] == [
+    assert said[-6:] == [
         "9 submissions graded: 9 final",
         "1 submission without a grade; the lines above say why",
         f"{course.folder}/roster.csv: 1 student whose submission was not graded, as told above: max",
         f"{course.folder}/roster.csv: 1 student without a submission, not graded: zoe",
         f"{course.folder}/roster.csv: 7 students not on it: {', '.join(sorted({*earned} - {'ann', 'ben'}))}",
+        "exit code 6: 1 submission refused",
     ]
     assert not list(course.out.glob(".*"))
 

@@ -1,0 +1,68 @@
+"""The last line of the run of a class: its exit code, and what led to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.errors import ExitCode, worst
+from grader.model.magnitude import counted
+from grader.text import one_line
+
+if TYPE_CHECKING:
+    from grader.grading.score import Graded
+
+_LISTED = 3
+_CAUSE = 200
+"""Characters of a cause; the pages have it whole."""
+_OPEN = "points are open, and --require-final is given"
+_WORDS = {
+    ExitCode.USAGE: "with a name or an option that cannot be used",
+    ExitCode.BUG: "with a mistake of grader's own; please report it",
+    ExitCode.COURSE: "with a mistake in files of the course",
+    ExitCode.NOT_OBSERVED: "incomplete",
+    ExitCode.NOT_ACCEPTED: "refused",
+}
+
+
+class ExitReasons:
+    """Counts what led to each exit code; a row of a class has no room for it."""
+
+    def __init__(self, *, require_final: bool) -> None:
+        self._require_final = require_final
+        self._causes: dict[ExitCode, Counter[str]] = {}
+        self._submissions: Counter[ExitCode] = Counter()
+        self.without_grade = 0
+
+    def refused(self, code: ExitCode) -> None:
+        """Count a submission without a grade, the reason of which a line has told."""
+        self._submissions[code] += 1
+        self.without_grade += 1
+
+    def graded(self, result: Graded) -> None:
+        """Count a submission with what was not observed of it."""
+        causes = dict.fromkeys(result.causes)
+        if self._require_final and not result.final:
+            causes[ExitCode.NOT_OBSERVED, _OPEN] = None
+        for code in {code for code, _ in causes}:
+            self._submissions[code] += 1
+        for code, cause in causes:
+            self._causes.setdefault(code, Counter())[cause] += 1
+
+    @property
+    def code(self) -> ExitCode:
+        """The worst of all."""
+        return worst(self._submissions)
+
+    def line(self) -> str:
+        """Return the line about the exit code; empty for 0."""
+        code = self.code
+        if code is ExitCode.GRADED:
+            return ""
+        causes = self._causes.get(code, Counter())
+        listed = "; ".join(
+            one_line(f"{cause[:_CAUSE]} ({count})") for cause, count in causes.most_common(_LISTED)
+        )
+        more = f"; {len(causes) - _LISTED} more" if len(causes) > _LISTED else ""
+        of = counted(self._submissions[code], "submission")
+        return f"exit code {int(code)}: {of} {_WORDS[code]}" + (f": {listed}{more}" if listed else "")

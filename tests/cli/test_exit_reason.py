@@ -1,0 +1,56 @@
+"""The last line of the run of a class names its exit code and what led to it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from grader.cli.exit_reason import ExitReasons
+from grader.errors import ExitCode
+
+
+def graded(*causes, final=True):
+    return SimpleNamespace(causes=causes, final=final)
+
+
+NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
+
+
+@pytest.mark.parametrize(
+    ("results", "line"),
+    [
+        ([graded(), graded(final=False)], ""),
+        (
+            [graded(NO_GPU), graded(NO_GPU, NO_GPU), ExitCode.NOT_ACCEPTED],
+            "exit code 5: 2 submissions incomplete: gpu.speed: no GPU is here (2)",
+        ),
+        (
+            [graded(NO_GPU), graded((ExitCode.COURSE, "double: inputs.py:3: ValueError"))],
+            "exit code 4: 1 submission with a mistake in files of the course: "
+            "double: inputs.py:3: ValueError (1)",
+        ),
+        (
+            [graded(*((ExitCode.BUG, f"{item}: broke") for item in "abcd"))],
+            "exit code 3: 1 submission with a mistake of grader's own; please report it: "
+            "a: broke (1); b: broke (1); c: broke (1); 1 more",
+        ),
+        ([ExitCode.NOT_ACCEPTED, ExitCode.NOT_ACCEPTED, graded()], "exit code 6: 2 submissions refused"),
+    ],
+)
+def test_the_line_names_the_worst_code_and_what_led_to_it(results, line):
+    reasons = ExitReasons(require_final=False)
+    for result in results:
+        if isinstance(result, ExitCode):
+            reasons.refused(result)
+        else:
+            reasons.graded(result)
+    assert reasons.line() == line
+    assert reasons.code == (int(line[10]) if line else 0)
+
+
+def test_open_points_lead_to_5_where_they_must_not_be():
+    reasons = ExitReasons(require_final=True)
+    reasons.graded(graded(final=False))
+    cause = "points are open, and --require-final is given"
+    assert reasons.line() == f"exit code 5: 1 submission incomplete: {cause} (1)"
