@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,12 +17,16 @@ from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from grader.config.course import Course
+    from grader.config.points_file import PointsGiven
     from grader.contracts.exporter import Grade
     from grader.gradebook.book import Gradebook, How
     from grader.model.evidence import Evidence
     from grader.model.rubric import Rubric
     from grader.model.score import Scorecard
+    from grader.model.submission import Submission
     from grader.plugins import Plugins
 
 VARIABLE = "GRADER_GRADEBOOK"
@@ -102,7 +106,7 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
 
 
 class Recorder:
-    """Listener that records each grade, with the points that people gave in the gradebook."""
+    """Listener that records each grade, and tells what the gradebook has of a submission (`Recorded`)."""
 
     def __init__(
         self,
@@ -146,6 +150,18 @@ class Recorder:
         from grader.review.publishing import is_published
 
         return is_published(self._book, assignment)
+
+    def submitted_at(self, submission: Submission) -> datetime | None:
+        """Return when these files were handed in, as last recorded."""
+        from grader.gradebook.earlier import submitted_at
+
+        return submitted_at(self._book, submission)
+
+    def points_given(self, submission: Submission) -> Sequence[PointsGiven]:
+        """Return the points that people gave for these files, the oldest first."""
+        from grader.gradebook.earlier import points_given
+
+        return points_given(self._book, submission)
 
     def _judge(self, evidence: Evidence) -> Scorecard:
         from grader.scoring.score import score

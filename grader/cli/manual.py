@@ -134,7 +134,7 @@ def import_(
             book = resources.enter_context(opened(gradebook, create=True))
             recorder = Recorder(book, course, plugins, rubrics.__getitem__, how="record")
             plugins.listen(recorder)
-            files = CourseFiles(course, plugins, published=recorder.published)
+            files = CourseFiles(course, plugins, recorded=recorder)
         if not judgements.problems:
             judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)

@@ -153,8 +153,7 @@ def command(
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
-            published = {"published": recorder.published} if recorder else {}
-            files = CourseFiles(course, plugins, **published)
+            files = CourseFiles(course, plugins, recorded=recorder)
             grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
             attempts = Attempts(grading, course.roster.by_id, tell_line)
             with closing(display):

@@ -114,6 +114,25 @@ def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:
         raise NotObservedError(f"{show_path(path)}: cannot be written ({error.strerror})") from None
 
 
+def append_missing(folder: Path, records: Sequence[PointsGiven]) -> None:
+    """Add those records that the file lacks, in their order; the caller holds the lock of the folder.
+
+    Those of before the last record of their item in the file stay out: the last one counts.
+
+    Raises:
+        NotObservedError: the file cannot be read or written.
+    """
+    stored = read_records(folder / FILE)
+    last = {(record.submission, record.item): record.at for record in stored}
+    missing = [
+        record
+        for record in records
+        if record not in stored and record.at >= last.get((record.submission, record.item), "")
+    ]
+    if missing:
+        append_points(folder, missing)
+
+
 def with_points(
     folder: Path, submission: Submission, tasks: Sequence[Task], observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:

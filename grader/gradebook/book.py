@@ -14,9 +14,9 @@ from sqlalchemy import Connection, RowMapping, Select, Subquery, Table, func, in
 
 from grader import __version__
 from grader.config.codec import dumps
-from grader.config.points_file import PointsGiven
 from grader.errors import NotObservedError
-from grader.gradebook.judgements import add_judgement, judgements_of, latest, records_in, with_judgements
+from grader.gradebook.earlier import with_time
+from grader.gradebook.judgements import add_points, with_judgements
 from grader.gradebook.location import open_database
 from grader.gradebook.origin import account, now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
@@ -92,8 +92,9 @@ class Gradebook(AbstractContextManager["Gradebook"]):
     ) -> bool:
         """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
-        Points that people gave in this gradebook count, whatever the evidence has of them; `judge` scores it
-        with them. They are given to the files: those that come with an earlier run of them count as well.
+        Points that people gave in this gradebook count, whatever the evidence has of them, and so does the
+        time of submission of the same files where it has none; `judge` scores it with both. Points are given
+        to the files: those that come with an earlier run of them count as well.
 
         Raises:
             OutdatedError: the evidence of a later run is recorded already; this one is in the history alone,
@@ -102,15 +103,16 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         """
 
         def add(connection: Connection) -> tuple[bool, str]:
-            submission = _submission(connection, evidence.submission)
-            newer = _newer(connection, submission, evidence)
-            given = _points(connection, submission, evidence)
-            merged = with_judgements(connection, evidence)
+            timed = with_time(connection, evidence) if judge else evidence
+            submission = _submission(connection, timed.submission)
+            newer = _newer(connection, submission, timed)
+            given = add_points(connection, submission, timed)
+            merged = with_judgements(connection, timed)
             judged = card
             if merged is not evidence and not (newer and judge is None):
                 judged = self._judged(merged, judge)
             if newer:
-                counts = given and judge and _count_points(connection, evidence.submission, judge, how)
+                counts = given and judge and _count_points(connection, timed.submission, judge, how)
                 added = _add_outdated(connection, submission, merged, judged, how)
                 return bool(counts or added), "" if counts else newer
             attempt = _attempt(connection, submission, merged)
@@ -374,27 +376,3 @@ def _add_attempt(connection: Connection, submission: int, evidence: Evidence) ->
     packed = {"attempt": attempt, "judged": judged, "shown": shown}
     connection.execute(insert(EVIDENCE), packed)
     return attempt
-
-
-def _points(connection: Connection, submission: int, evidence: Evidence) -> bool:
-    """Add the points given by people that are not recorded yet; return whether one of them counts.
-
-    Points that are newer here still count.
-    """
-    judgements = judgements_of(connection, evidence.submission)
-    recorded, current = {_key_of(each.record) for each in judgements}, latest(judgements)
-    counts = False
-    for record in records_in(evidence):
-        if _key_of(record) in recorded:
-            continue
-        add_judgement(connection, submission, record)
-        newer = current.get(record.item)
-        if newer is not None and newer.record.at > record.at:
-            add_judgement(connection, submission, newer.record, suggested=newer.suggested)
-        else:
-            counts = True
-    return counts
-
-
-def _key_of(record: PointsGiven) -> tuple[object, ...]:
-    return (record.item, record.points, record.possible, record.by, record.at, record.comment)

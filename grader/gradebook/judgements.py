@@ -216,3 +216,27 @@ def records_in(evidence: Evidence) -> list[PointsGiven]:
             )
         )
     return records
+
+
+def add_points(connection: Connection, submission: int, evidence: Evidence) -> bool:
+    """Add the points given by people that are not recorded yet; return whether one of them counts.
+
+    Points that are newer here still count.
+    """
+    judgements = judgements_of(connection, evidence.submission)
+    recorded, current = {_key_of(each.record) for each in judgements}, latest(judgements)
+    counts = False
+    for record in records_in(evidence):
+        if _key_of(record) in recorded:
+            continue
+        add_judgement(connection, submission, record)
+        newer = current.get(record.item)
+        if newer is not None and newer.record.at > record.at:
+            add_judgement(connection, submission, newer.record, suggested=newer.suggested)
+        else:
+            counts = True
+    return counts
+
+
+def _key_of(record: PointsGiven) -> tuple[object, ...]:
+    return (record.item, record.points, record.possible, record.by, record.at, record.comment)

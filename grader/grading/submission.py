@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from grader.config.accepted import requires_objection
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
 from grader.config.facts import files_imported
-from grader.config.points_file import with_points
+from grader.config.points_file import PointsGiven, append_missing, with_points
 from grader.config.problem import show_path
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
@@ -64,16 +64,27 @@ class Request:
     """By assignment, other uploads of the same student that this command has graded."""
 
 
+class Recorded(Protocol):
+    """Knowledge that is in a gradebook and may be missing in a results folder."""
+
+    def published(self, assignment: str) -> bool:
+        """Tell whether the grades of an assignment are published."""
+
+    def submitted_at(self, submission: Submission) -> datetime | None:
+        """Return when these files were handed in, as far as anybody said."""
+
+    def points_given(self, submission: Submission) -> Sequence[PointsGiven]:
+        """Return the points that people gave for these files, the oldest first."""
+
+
 class CourseFiles:
     """A course and its plugins; rubrics and tasks are read once for all submissions of a command."""
 
-    def __init__(
-        self, course: Course, plugins: Plugins, *, published: Callable[[str], bool] = lambda _: False
-    ) -> None:
-        """Take what says whether the grades of an assignment are published, beside the requests."""
+    def __init__(self, course: Course, plugins: Plugins, *, recorded: Recorded | None = None) -> None:
+        """Take what a gradebook has of submissions, if there is one."""
         self.course = course
         self.plugins = plugins
-        self.published = published
+        self.recorded = recorded
         self._load = cache(
             lambda path: load_rubric(
                 path,
@@ -84,6 +95,10 @@ class CourseFiles:
         )
         self._needed: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._makers: dict[str, Callable[[str], tuple[Task, ...]]] = {}
+
+    def published(self, assignment: str) -> bool:
+        """Tell whether the grades of an assignment are published, as far as a gradebook says so."""
+        return self.recorded is not None and self.recorded.published(assignment)
 
     def rubric(self, assignment: str, name: str | None) -> Rubric:
         """The rubric of this name or file, or else that of the assignment.
@@ -272,6 +287,10 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             earlier = stored.of(submission.digest)
             if earlier and submission.submitted_at is None:  # an earlier run was told the time
                 submission = replace(submission, submitted_at=earlier.submission.submitted_at)
+            if files.recorded is not None:  # it may have been graded in another results folder
+                append_missing(results.folder, files.recorded.points_given(submission))
+                time = submission.submitted_at or files.recorded.submitted_at(submission)
+                submission = replace(submission, submitted_at=time)
             yield OpenSubmission(
                 request=request,
                 submission=submission,

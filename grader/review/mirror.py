@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.config.evidence_file import read_evidence
-from grader.config.points_file import FILE, PointsGiven, append_points, read_records
+from grader.config.points_file import append_missing
 from grader.errors import GraderError
 from grader.gradebook.judgements import judgements_of
 from grader.grading.judged import count_points
@@ -91,19 +91,5 @@ class Mirror:
             with self._book.database.reading() as connection:
                 records = [each.record for each in judgements_of(connection, entry.submission)]
             published = is_published(self._book, desk.assignment)
-            stored = {_key(record) for record in read_records(folder / FILE)}
-            if missing := [record for record in records if _key(record) not in stored]:
-                append_points(folder, missing)
+            append_missing(folder, records)
             count_points(results, evidence, desk.rubric, desk.files, published=published)
-
-
-def _key(record: PointsGiven) -> tuple[object, ...]:
-    return (
-        record.submission,
-        record.item,
-        record.points,
-        record.by,
-        record.at,
-        record.comment,
-        record.withdrawn,
-    )

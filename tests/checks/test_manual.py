@@ -10,7 +10,14 @@ import pytest
 
 from grader.checks.manual import Manual
 from grader.config.points_csv import COLUMNS, PointsRow, read_table, write_table
-from grader.config.points_file import FILE, PointsGiven, append_points, read_points, with_points
+from grader.config.points_file import (
+    FILE,
+    PointsGiven,
+    append_missing,
+    append_points,
+    read_points,
+    with_points,
+)
 from grader.errors import NotObservedError, UsageError
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
@@ -57,6 +64,14 @@ def test_the_last_word_counts_and_every_word_is_kept(tmp_path):
     append_points(tmp_path, [replace(GIVEN, points=9, by="Bob")])
     assert award(with_points(tmp_path, SUBMISSION, TASKS, {})).fraction == 0.9
     assert len((tmp_path / FILE).read_text().splitlines()) == 3
+
+
+def test_only_records_that_are_new_and_not_older_than_the_last_are_added(tmp_path):
+    older, later = (replace(GIVEN, points=at, at=f"2024-12-0{at}T00:00:00+00:00") for at in (1, 9))
+    append_missing(tmp_path, [older, later])
+    append_missing(tmp_path, [older, later, replace(older, points=5)])
+    assert (tmp_path / FILE).read_text().count("\n") == 2
+    assert read_points(tmp_path, "sha256:abc")["style"].points == 9
 
 
 def test_points_for_an_earlier_submission_are_not_those_of_a_later_one(tmp_path):

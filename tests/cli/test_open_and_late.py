@@ -66,6 +66,30 @@ def test_exports_have_what_can_still_be_reached(graded):
     assert SENTENCE in (files / "ann.json").read_text()
 
 
+def test_graded_again_in_another_folder_it_keeps_its_time_and_its_points_by_hand(graded):
+    """As for an appeal: the pages and the gradebook have the grade that the first folder has."""
+    run(graded)
+    table, book = graded.cwd / "points.csv", ("--gradebook", str(graded.cwd / "gradebook.db"))
+    assert graded.run("manual", "export", "--out", str(table), "--results", str(graded.out)).returncode == 0
+    rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
+    table.write_text(
+        "student,assignment,item,points,submission\n"
+        + "".join(f"ann,tiny,style,3,{row['submission']}\n" for row in rows if row["item"] == "style")
+    )
+    done = graded.run("manual", "import", str(table), *book, "--results", str(graded.out))
+    assert done.returncode == 0, done.stderr
+    first, graded.out = graded.results() / "score.json", graded.cwd / "appeal"
+    done = graded.run("run", graded.submit(), *book)
+    assert (done.returncode, done.stderr) == (0, "")
+    score, again = (json.loads(file.read_text()) for file in (first, graded.results() / "score.json"))
+    assert again["points"] == score["points"]
+    assert again["points"]["adjusted"] == {"ann": 7.2}
+    (grade,) = json.loads(graded.run("export", "json").stdout)
+    assert (grade["adjusted"], grade["standing"]) == (7.2, "final")
+    assert graded.run("run", graded.submit(), *book).returncode == 0
+    assert (graded.results() / "manual.jsonl").read_text().count("\n") == 1
+
+
 def test_rows_of_a_class_have_it(graded):
     for number in range(6):
         graded.submit(f"s{number}")

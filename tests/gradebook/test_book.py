@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 
@@ -118,6 +119,24 @@ def test_of_two_runs_of_one_second_the_one_recorded_last_counts_however_often_bo
 def with_style(tiny, points=3.0, **keys):
     style = tiny.judged(tiny.observe("style", "sha256:w1"), points)
     return tiny.evidence("ann", tiny.observe("double", "sha256:w1"), style, **keys)
+
+
+def test_a_time_of_submission_stays_with_the_files_until_another_is_recorded(book, keep, tiny):
+    first, second = (datetime(2024, 12, day, tzinfo=UTC) for day in (20, 21))
+
+    def record(time, run, **of):
+        again = tiny.evidence(
+            "ann", run=run, began=f"2024-12-23T1{run[1]}:00:00+00:00", submitted_at=time, **of
+        )
+        book.record(again, tiny.card(again), how="record", judge=tiny.card)
+        (entry,) = book.grades()
+        return entry.submission.submitted_at
+
+    assert record(first, "e1") == first
+    assert record(None, "e2") == first
+    assert record(second, "e3") == second
+    assert record(None, "e4") == second
+    assert record(None, "e5", work="sha256:w2") is None
 
 
 def test_points_that_come_with_an_earlier_run_of_the_same_files_count(book, keep, tiny):

@@ -1,0 +1,49 @@
+"""Facts about the files of a submission that a gradebook has from before: their time, and points by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select
+
+from grader.config.points_file import PointsGiven
+from grader.gradebook.judgements import judgements_of
+from grader.gradebook.rows import revive
+from grader.gradebook.tables import SUBMISSIONS
+from grader.model.evidence import Evidence
+from grader.model.submission import Submission
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
+
+
+def with_time(connection: Connection, evidence: Evidence) -> Evidence:
+    """Return evidence with the time at which its files were handed in, if it has none and the rows have."""
+    submission = evidence.submission
+    if submission.submitted_at is not None:
+        return evidence
+    time = _time(connection, submission)
+    return evidence if time is None else replace(evidence, submission=replace(submission, submitted_at=time))
+
+
+def submitted_at(book: Gradebook, submission: Submission) -> datetime | None:
+    """Return when the files of a submission were handed in, as last recorded; None if nobody said."""
+    with book.database.reading() as connection:
+        return _time(connection, submission)
+
+
+def points_given(book: Gradebook, submission: Submission) -> Sequence[PointsGiven]:
+    """Return all points that people gave for the files of a submission, the oldest first."""
+    with book.database.reading() as connection:
+        return tuple(each.record for each in judgements_of(connection, submission))
+
+
+def _time(connection: Connection, submission: Submission) -> datetime | None:
+    names = ("assignment", "student", "digest")
+    same = (SUBMISSIONS.c[name] == getattr(submission, name) for name in names)
+    rows = select(SUBMISSIONS.c.body).where(*same).order_by(SUBMISSIONS.c.id.desc())
+    times = (revive(Submission, body).submitted_at for body in connection.scalars(rows))
+    return next((time for time in times if time is not None), None)
