@@ -96,12 +96,8 @@ def plugins_of(context: click.Context, folder: Path | None) -> Plugins:
 
 def remark_extensions(course: Course) -> None:
     """Warn of extensions for nobody on the roster: the students who were meant are late."""
-    if problems := course.extensions_for_nobody():
-        from grader.config.course import FILE
-        from grader.config.yaml_source import read_yaml
-
-        for line in read_yaml(course.folder / FILE).lines(problems):
-            tell_line(line)
+    for line in course.extensions_for_nobody():
+        tell_line(line)
 
 
 def options_of(engine: str, course: Course | None, plugins: Plugins) -> Any:

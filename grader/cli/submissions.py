@@ -66,20 +66,23 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     Raises:
         UsageError: the list cannot be read, or a time was given beside it.
     """
-    from grader.config.times import read_times
+    from grader.config.times import WHO, id_of, read_times
     from grader.grading.attempts import sender_named_by
 
     if any(request.submitted_at for request in requests):
         raise UsageError("--times: says when each was handed in; leave out --submitted-at")
     times = read_times(file, course.zone)
-    ids = {student.student: (student.canvas_id, student.moodle_id) for student in course.roster.students}
+    ids = {
+        student.student: [id_of(field, value) for field in WHO if (value := getattr(student, field))]
+        for student in course.roster.students
+    }
     timed_requests: list[Request] = []
     for request in requests:
         sender = sender_named_by(request.archive, course.roster.by_id)
         names = (sender.student, *sender.members) if sender else ()
-        more = chain(*(ids.get(name, ()) for name in names))
-        id_in_name = (sender.lms_id or "",) if sender else ()
-        timed_requests.append(
-            replace(request, submitted_at=times.of(filter(None, (*names, *more, *id_in_name))))
-        )
+        in_name = [id_of("student", name) for name in names]
+        if sender and sender.lms_id:
+            in_name.append(id_of("canvas_id", sender.lms_id))
+        on_roster = chain.from_iterable(ids.get(name, ()) for name in names)
+        timed_requests.append(replace(request, submitted_at=times.of((*in_name, *on_roster))))
     return timed_requests

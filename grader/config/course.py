@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from grader.config.decode import decode, keys_of, quoted
-from grader.config.extensions import Extensions, read_extensions
+from grader.config.extensions import Extensions, ReadExtensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import read_roster
 from grader.config.yaml_source import read_yaml
@@ -68,6 +68,9 @@ class Course:
     time_zone: str = "UTC"
     min_isolation: str = ""
     extensions: Extensions = field(default_factory=dict)
+    """As they are written; `extensions_of` has them by the names of submissions."""
+    extension_places: Mapping[str, str] = field(default_factory=dict)
+    """By student or team, the line of the CSV file that has the extension, if one does."""
     roster: Roster = field(default_factory=Roster)
     """Without students if the course names none."""
     platforms: Mapping[str, Any] = field(default_factory=dict)
@@ -83,24 +86,31 @@ class Course:
         return ZoneInfo(self.time_zone)
 
     def extensions_of(self, assignment: str) -> Mapping[str, float]:
-        """Return the extensions of an assignment in seconds, by student or team."""
-        return {
-            who: by_assignment[assignment]
-            for who, by_assignment in self.extensions.items()
-            if assignment in by_assignment
-        }
+        """Return the extensions of an assignment in seconds, by student, or by team as `alice+bob`.
 
-    def extensions_for_nobody(self) -> tuple[Problem, ...]:
-        """Return a problem for each extension whose name is not on the roster; none without a roster."""
+        A team may be named by its name on the roster or by its members in any order; the longest counts.
+        """
+        extensions: dict[str, float] = {}
+        for who, by_assignment in self.extensions.items():
+            if assignment in by_assignment:
+                party = self.roster.party(who)
+                extensions[party] = max(extensions.get(party, 0.0), by_assignment[assignment])
+        return extensions
+
+    def extensions_for_nobody(self) -> tuple[str, ...]:
+        """Return a line for each extension whose name is not on the roster; none without a roster."""
         names = {name for entry in self.roster.students for name in (entry.student, entry.team) if name}
-        return tuple(
-            Problem(
-                path=("extensions", who),
-                message=f"nobody on the roster is called so; {suggestion(who, names)}",
-            )
-            for who in (self.extensions if names else ())
-            if who not in names
-        )
+        lines: list[str] = []
+        problems: list[Problem] = []
+        for who in self.extensions if names else ():
+            if who in names or all(member in names for member in who.split("+")):
+                continue
+            message = f"nobody on the roster is called so; {suggestion(who, names)}"
+            if place := self.extension_places.get(who):
+                lines.append(f"{place}: student: {quoted(who)}: {message}")
+            else:
+                problems.append(Problem(path=("extensions", who), message=message))
+        return (*(read_yaml(self.folder / FILE).lines(problems) if problems else ()), *lines)
 
     def rubric_path(self, name: str) -> Path:
         """Return the path of a rubric, whether it exists or not."""
@@ -184,11 +194,11 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
         problems.extend(mistakes)
     if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
-    extensions: Extensions = {}
-    elsewhere: tuple[str, ...] = ()
+    extensions = ReadExtensions()
     if keys is not None and keys.extensions:
-        extensions, mistakes, elsewhere = read_extensions(keys.extensions, folder)
-        problems.extend(mistakes)
+        extensions = read_extensions(keys.extensions, folder)
+        problems.extend(extensions.problems)
+    elsewhere = extensions.lines
     roster = Roster()
     if keys is not None and keys.roster:
         roster, mistakes, others = read_roster(folder / keys.roster)
@@ -201,7 +211,8 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
         title=keys.title,
         time_zone=keys.time_zone,
         min_isolation=keys.min_isolation,
-        extensions=extensions,
+        extensions=extensions.extensions,
+        extension_places=extensions.places,
         roster=roster,
         platforms={
             name: options

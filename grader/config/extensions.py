@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.config.decode import decode, describe, quoted
 from grader.config.problem import Problem, show_path, suggestion
+from grader.config.table import TableError, decode_table, heading, rows
 from grader.config.units import Duration, parse_duration
 
 COLUMNS = ("student", "assignment", "extension")
@@ -17,11 +19,21 @@ Extensions = Mapping[str, Mapping[str, float]]
 """Seconds by student or team, then by assignment."""
 
 
-def read_extensions(data: Any, folder: Path) -> tuple[Extensions, tuple[Problem, ...], tuple[str, ...]]:
-    """Read the extensions from the data in `course.yaml`, or from the CSV file that it names.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadExtensions:
+    """Extensions with what is wrong with them."""
 
-    Returns them with the problems of `course.yaml`, and those of the CSV file as located lines.
-    """
+    extensions: Extensions = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    """By student or team, the line of the CSV file (`more.csv:3`); nothing if `course.yaml` has them."""
+    problems: tuple[Problem, ...] = ()
+    """Those of `course.yaml`."""
+    lines: tuple[str, ...] = ()
+    """Those of the CSV file, located."""
+
+
+def read_extensions(data: Any, folder: Path) -> ReadExtensions:
+    """Read the extensions from the data in `course.yaml`, or from the CSV file that it names."""
     assignments = {file.parent.name for file in folder.glob("assignments/*/assignment.py")}
     if isinstance(data, str):
         return _from_table(folder / data, assignments)
@@ -34,34 +46,38 @@ def read_extensions(data: Any, folder: Path) -> tuple[Extensions, tuple[Problem,
             for name in by_assignment
             if name not in assignments
         ]
-    return extensions or {}, tuple(located), ()
+    return ReadExtensions(extensions=extensions or {}, problems=tuple(located))
 
 
-def _from_table(file: Path, assignments: set[str]) -> tuple[Extensions, tuple[Problem, ...], tuple[str, ...]]:
-    import csv
-
-    try:
-        text = file.read_text(encoding="utf-8-sig")  # spreadsheets begin with a mark
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        message = f"{show_path(file)} cannot be read ({why}); name a CSV file beside course.yaml"
-        return {}, (Problem(path=("extensions",), message=message),), ()
-    table = csv.DictReader(text.splitlines())
-    missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
-    if missing:
-        message = (
-            f"the first line must name the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing"
-        )
-        return {}, (), (f"{show_path(file)}:1: {message}",)
+def _from_table(file: Path, assignments: set[str]) -> ReadExtensions:
+    where = show_path(file)
     extensions: dict[str, dict[str, float]] = {}
+    places: dict[str, str] = {}
     wrong: list[str] = []
-    for row in table:
-        who, name, time = ((row[column] or "").strip() for column in COLUMNS)
-        mistakes = tuple(_mistakes(who, name, time, extensions, assignments))
-        wrong += [f"{show_path(file)}:{table.line_num}: {mistake}" for mistake in mistakes]
-        if not mistakes:
-            extensions.setdefault(who, {})[name] = parse_duration(time)
-    return extensions, (), tuple(wrong)
+    try:
+        table = rows(decode_table(file.read_bytes()))
+        headings = [heading(cell) for cell in next(table, (1, []))[1]]
+        if missing := [name for name in COLUMNS if name not in headings]:
+            message = (
+                f"the first line must name the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing"
+            )
+            return ReadExtensions(lines=(f"{where}:1: {message}",))
+        for line, cells in table:
+            if not any(cell.strip() for cell in cells):
+                continue
+            values = dict(zip(headings, (cell.strip() for cell in cells), strict=False))
+            who, name, time = (values.get(column, "") for column in COLUMNS)
+            mistakes = tuple(_mistakes(who, name, time, extensions, assignments))
+            wrong += [f"{where}:{line}: {mistake}" for mistake in mistakes]
+            if not mistakes:
+                extensions.setdefault(who, {})[name] = parse_duration(time)
+                places.setdefault(who, f"{where}:{line}")
+    except OSError as error:
+        message = f"{where} cannot be read ({error.strerror}); name a CSV file beside course.yaml"
+        return ReadExtensions(problems=(Problem(path=("extensions",), message=message),))
+    except TableError as error:
+        return ReadExtensions(lines=(f"{where}{error.place}: {error}",))
+    return ReadExtensions(extensions=extensions, places=places, lines=tuple(wrong))
 
 
 def _mistakes(

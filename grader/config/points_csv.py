@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -10,14 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from grader.config.problem import closest
+from grader.config.table import TableError, decode_table, rows
 from grader.errors import UsageError
 
 _FORMULA = re.compile("[\\s\u200b-\u200f\u2060-\u206f\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n]")
 """Beginnings of cells that spreadsheets run as formulas, some also after invisible characters."""
 _TEXT = "'"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""Beginnings of what Excel saves as Unicode text."""
-_DELIMITERS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +63,15 @@ COLUMNS = tuple(field.name for field in fields(PointsRow) if field.name != _PART
 NEEDED = ("student", "assignment", "item", "points")
 
 
-def write_table(rows: Iterable[PointsRow]) -> bytes:
+def write_table(lines: Iterable[PointsRow]) -> bytes:
     """Encode the table as UTF-8 with a byte order mark, which spreadsheets need; no cell is a formula."""
     text = io.StringIO()
     writer = csv.writer(text)
-    rows = list(rows)
-    parts = max((len(row.parts) for row in rows), default=0)
+    lines = list(lines)
+    parts = max((len(row.parts) for row in lines), default=0)
     place = COLUMNS.index("points") + 1
     writer.writerow((*COLUMNS[:place], *(f"part {n}" for n in range(1, parts + 1)), *COLUMNS[place:]))
-    for row in rows:
+    for row in lines:
         cells = [getattr(row, name) for name in COLUMNS]
         cells[place:place] = (*row.parts, *[""] * (parts - len(row.parts)))
         writer.writerow(harmless(_cut(cell)) for cell in cells)
@@ -89,20 +86,12 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
     Raises:
         UsageError: it is no table, or lacks a column; with every column that is wrong.
     """
-    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        raise UsageError(f"{where}: is not UTF-8; save it as CSV UTF-8") from None
-    first = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
+        table = rows(decode_table(content))
+        header = [name.strip().lower() for name in next(table, (1, []))[1]]
         if problems := list(_objections(header)):
             raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
-        line = reader.line_num + 1
-        for cells in reader:
+        for line, cells in table:
             values = {
                 name: value
                 for name, value in zip(header, map(_plain, cells), strict=False)
@@ -110,9 +99,8 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
             }
             if any(values.values()):
                 yield line, _row(values)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UsageError(f"{where}:{reader.line_num}: is no CSV ({error})") from None
+    except TableError as error:
+        raise UsageError(f"{where}{error.place}: {error}") from None
 
 
 def _objections(header: list[str]) -> Iterator[str]:

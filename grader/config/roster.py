@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.config.decode import quoted
 from grader.config.problem import Problem, show_path
+from grader.config.table import TableError, decode_table, heading, rows
 from grader.model.roster import FILE_IDS, Roster, Student
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
@@ -23,7 +24,6 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 """Headings of each column in lower case, with a blank for `_` and `-`; also those in exports of Canvas
 (gradebook) and Moodle (grading worksheet, participants)."""
 
-_DELIMITERS = ",;\t"
 _STUDENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 _ID = r"[A-Za-z0-9]{1,40}"
 _FORMS = {
@@ -46,28 +46,18 @@ def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...
     Returns them with the problems: a missing file as a problem of `course.yaml`, errors in the file as
     located lines. Columns that are not in `HEADINGS` are ignored.
     """
-    import csv
-    import io
-
     where = show_path(file)
+    table = _Table()
     try:
-        text = file.read_text(encoding="utf-8-sig")  # spreadsheets begin with a mark
+        lines = rows(decode_table(file.read_bytes()))
+        wrong = [(1, message) for message in table.read_header(next(lines, (1, []))[1])]
+        for line, cells in () if wrong else lines:
+            wrong += [(line, message) for message in table.read_row(cells, line)]
     except OSError as error:
         message = f"{where} cannot be read ({error.strerror}); name a CSV file beside course.yaml"
         return Roster(), (Problem(path=("roster",), message=message),), ()
-    except UnicodeDecodeError:
-        return Roster(), (), (f"{where}: is not UTF-8; save it as CSV UTF-8",)
-    delimiter = max(_DELIMITERS, key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-    table = _Table()
-    try:
-        wrong = [(1, message) for message in table.read_header(next(reader, []))]
-        line = reader.line_num + 1
-        for cells in () if wrong else reader:
-            wrong += [(line, message) for message in table.read_row(cells, line)]
-            line = reader.line_num + 1
-    except csv.Error as error:
-        wrong = [(reader.line_num, f"is no CSV ({error}); save it again as CSV UTF-8")]
+    except TableError as error:
+        return Roster(), (), (f"{where}{error.place}: {error}",)
     problems = tuple(f"{where}:{line}: {Problem(path=(), message=message)}" for line, message in wrong)
     return Roster(students=tuple(table.students), file=where), (), problems
 
@@ -84,9 +74,9 @@ class _Table:
 
     def read_header(self, cells: Sequence[str]) -> Iterator[str]:
         """Find the columns; yields what is wrong with them."""
-        fields_of = {heading: field for field, headings in HEADINGS.items() for heading in headings}
+        fields_of = {name: field for field, names in HEADINGS.items() for name in names}
         for place, cell in enumerate(cells):
-            field = fields_of.get(" ".join(re.split(r"[\s_-]+", cell.strip().lower())), "")
+            field = fields_of.get(heading(cell), "")
             if field in self._columns:
                 both = f"{quoted(self._columns[field][1])} and {quoted(cell.strip())}"
                 yield f"the columns {both} are both for {_spelled(field)}; rename one or take it out"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -12,27 +11,39 @@ from typing import Any
 from grader.config.decode import quoted
 from grader.config.problem import show_path
 from grader.config.roster import HEADINGS
+from grader.config.table import TableError, decode_table, heading, rows
 from grader.errors import UsageError
+from grader.model.roster import FILE_IDS
 
-WHO = ("student", "canvas_id", "moodle_id")
-"""Fields of the roster that the name of an archive may contain."""
+WHO = ("student", *FILE_IDS, "sis_id", "email")
+"""Fields of the roster that say whose a time is."""
 WHEN = ("submitted at", "last modified (submission)", "time")
 """Headings of the time column, among them that of Moodle's grading worksheet."""
-_MOODLE = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
-"""Monday, 23 December 2024, 11:59 PM: as Moodle writes times in English."""
+_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
+"""Monday, 23 December 2024, 11:59 PM: as Moodle writes times in English; 23.12.2024 23:59, as spreadsheets
+do in countries where dots have no other meaning."""
 _NOTHING = {"", "-"}
+
+
+Id = tuple[str, str]
+"""The kind of an id and its value in lower case."""
+
+
+def id_of(field: str, value: str) -> Id:
+    """Return the id of a student by a field of the roster; platforms' ids meet in the names of files."""
+    return "id" if field in FILE_IDS else field, value.strip().casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
     """The times of a list."""
 
-    by_id: Mapping[str, datetime]
-    """Times by student, and by the ids that platforms write into the names of files, in lower case."""
+    by_id: Mapping[Id, datetime]
+    """Times by the kind and the value of an id, as `id_of` returns them."""
 
-    def of(self, ids: Iterable[str]) -> datetime | None:
+    def of(self, ids: Iterable[Id]) -> datetime | None:
         """Return the latest time of any of these ids (a team hands in once); None if there is none."""
-        times = (self.by_id.get(name.casefold()) for name in ids)
+        times = (self.by_id.get(each) for each in ids)
         return max((time for time in times if time is not None), default=None)
 
 
@@ -46,15 +57,16 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     """
     where = show_path(file)
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = decode_table(file.read_bytes())
+        is_json = text.lstrip().startswith("[")
+        entries = list(_canvas(text, where) if is_json else _table(text, where))
     except OSError as error:
         raise UsageError(f"{where}: cannot be read ({error.strerror}); name a CSV or JSON file") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{where}: is not UTF-8; save it as CSV UTF-8") from None
-    rows = _canvas(text, where) if text.lstrip().startswith("[") else _table(text, where)
-    by_id: dict[str, datetime] = {}
+    except TableError as error:
+        raise UsageError(f"{where}{error.place}: {error}") from None
+    by_id: dict[Id, datetime] = {}
     problems: list[str] = []
-    for place, ids, text_of_time in rows:
+    for place, ids, text_of_time in entries:
         if text_of_time.strip() in _NOTHING:
             continue
         time = _moment(text_of_time.strip(), zone)
@@ -62,15 +74,14 @@ def read_times(file: Path, zone: tzinfo) -> Times:
             advice = "write it like 2024-12-23T22:10:00+02:00, or without the offset"
             problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} is no date and time; {advice}")
             continue
-        for name in filter(None, ids):
-            key = name.casefold()
+        for key in ids:
             by_id[key] = max(time, by_id.get(key, time))
     if problems:
         raise UsageError(*problems)
     return Times(by_id=by_id)
 
 
-Row = tuple[str, tuple[str, ...], str]
+Row = tuple[str, tuple[Id, ...], str]
 """Position, ids of the student, and the time as text."""
 
 
@@ -80,32 +91,28 @@ def _canvas(text: str, where: str) -> Iterator[Row]:
     try:
         entries: Any = json.loads(text)
         for number, entry in enumerate(entries):
-            yield f"[{number}]", (str(entry["user_id"]),), entry.get("submitted_at") or ""
+            yield f"[{number}]", (id_of("canvas_id", str(entry["user_id"])),), entry.get("submitted_at") or ""
     except (ValueError, TypeError, KeyError, AttributeError):
         message = "is no list of submissions as Canvas gives it (user_id, submitted_at); save it again"
         raise UsageError(f"{where}: {message}") from None
 
 
 def _table(text: str, where: str) -> Iterator[Row]:
-    import csv
-    import io
-
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-    try:
-        headings = [" ".join(re.split(r"[\s_-]+", cell.strip().lower())) for cell in next(reader, [])]
-        who = [at for at, name in enumerate(headings) if any(name in HEADINGS[field] for field in WHO)]
-        when = [at for at, name in enumerate(headings) if name in WHEN]
-        if not who or len(when) != 1:
-            needed = f"one of {', '.join(WHO)} and one of {', '.join(WHEN)}".replace("_", " ")
-            raise UsageError(f"{where}:1: needs columns for who and when ({needed})")
-        line = reader.line_num + 1
-        for cells in reader:
-            ids = tuple(cells[at].strip().removeprefix("Participant ") for at in who if at < len(cells))
-            yield str(line), ids, cells[when[0]] if when[0] < len(cells) else ""
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UsageError(f"{where}:{reader.line_num}: is no CSV ({error}); save it again") from None
+    table = rows(text)
+    headings = [heading(cell) for cell in next(table, (1, []))[1]]
+    who = {at: field for field in WHO for at, name in enumerate(headings) if name in HEADINGS[field]}
+    when = [at for at, name in enumerate(headings) if name in WHEN]
+    if not who or len(when) != 1:
+        needed = f"one of {', '.join(WHO)} and one of {', '.join(WHEN)}".replace("_", " ")
+        raise UsageError(f"{where}:1: needs columns for who and when ({needed})")
+    for line, cells in table:
+        values = (
+            (field, cells[at].strip().removeprefix("Participant "))
+            for at, field in who.items()
+            if at < len(cells)
+        )
+        ids = tuple(id_of(field, value) for field, value in values if value)
+        yield str(line), ids, cells[when[0]] if when[0] < len(cells) else ""
 
 
 def _moment(text: str, zone: tzinfo) -> datetime | None:
@@ -113,7 +120,7 @@ def _moment(text: str, zone: tzinfo) -> datetime | None:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        for form in _MOODLE:
+        for form in _FORMS:
             try:
                 time = datetime.strptime(text, form)  # noqa: DTZ007 - the zone comes below
             except ValueError:

@@ -51,6 +51,12 @@ class Roster:
             if getattr(entry, column)
         }
 
+    def party(self, name: str) -> str:
+        """Return how submissions of a student or a team are named: `alice+bob`, also for the team `red`."""
+        members = [entry.student for entry in self.students if entry.team == name]
+        on_roster = any(entry.student == name for entry in self.students)
+        return "+".join(sorted(name.split("+") if on_roster or not members else members))
+
     def remark(self, submission: Submission) -> str:
         """Return a warning if the id of a submission is not on the roster; empty otherwise."""
         students_by_id, lms_id = self.by_id, submission.lms_id

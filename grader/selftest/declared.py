@@ -11,12 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from grader.config.accepted import names_of, requires_objection
-from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.decode import quoted
 from grader.config.facts import absent_imports, import_place, is_installed
 from grader.config.problem import closest, show_path, suggestion
-from grader.config.yaml_source import read_yaml
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
@@ -40,8 +38,7 @@ _NAMED = 4
 
 def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield the problems of a course's extensions and of its declared assignments; none of its code runs."""
-    if problems := course.extensions_for_nobody():
-        yield from read_yaml(course.folder / COURSE_FILE).lines(problems)
+    yield from course.extensions_for_nobody()
     for name, folder in plugins.assignment_folders.items():
         yield from declaration_problems(plugins.assignments[name], folder)
 

@@ -93,5 +93,25 @@ def test_a_table_without_its_columns_or_itself_is_one_line(folder: Path) -> None
         "assignment is missing",
     )
     (folder / "more.csv").write_bytes(b"student,assignment,extension\n\xff,hw1,1d\n")
+    assert problems(folder, "extensions: more.csv\n") == ("more.csv: is not UTF-8; save it as CSV UTF-8",)
+
+
+@pytest.mark.parametrize(("encoding", "delimiter"), [("utf-8-sig", ";"), ("utf-16", "\t")])
+def test_a_table_may_be_as_a_spreadsheet_saves_it(folder: Path, encoding: str, delimiter: str) -> None:
+    rows = ("Student,Assignment,Extension,Why", "alice,hw1,2d,ill", ",,,", "bob,hw1,soon,")
+    text = "\r\n".join(row.replace(",", delimiter) for row in rows)
+    (folder / "more.csv").write_bytes(text.encode(encoding))
     (line,) = problems(folder, "extensions: more.csv\n")
-    assert "it is not UTF-8" in line
+    assert line.startswith("more.csv:4: extension: must be a duration")
+    (folder / "more.csv").write_bytes(text.replace("soon", "1d").encode(encoding))
+    assert course(folder, "extensions: more.csv\n").extensions_of("hw1") == {"alice": 172_800, "bob": 86_400}
+
+
+def test_a_team_may_be_named_by_its_name_or_its_members_in_any_order(folder: Path) -> None:
+    (folder / "roster.csv").write_text("student,team\nbob,red\nann,red\ncy,\n")
+    table(folder, "student,assignment,extension", "red,hw1,1d", "bob+ann,hw1,2d", "bob,hw1,3d", "bea,hw1,1d")
+    found = course(folder, "roster: roster.csv\nextensions: more.csv\n")
+    assert found.extensions_of("hw1") == {"ann+bob": 172_800, "bob": 259_200, "bea": 86_400}
+    assert found.extensions_for_nobody() == (
+        'more.csv:5: student: "bea": nobody on the roster is called so; there are ann, bob, cy, red',
+    )

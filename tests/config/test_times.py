@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from grader.config.times import read_times
+from grader.config.times import id_of, read_times
 from grader.errors import UsageError
 
 JERUSALEM = ZoneInfo("Asia/Jerusalem")
@@ -24,28 +24,35 @@ def times(tmp_path):
     return read
 
 
+def students(*names):
+    return [id_of("student", name) for name in names]
+
+
 def utc(*parts):
     return datetime(*parts, tzinfo=UTC)
 
 
 def test_a_time_has_its_offset_or_is_of_the_course(times):
     found = times("student,submitted at\nann,2024-12-23T22:10:00Z\nben,2024-12-23 22:10\ncy,\n")
-    assert found.of(["ann"]) == utc(2024, 12, 23, 22, 10)
-    assert found.of(["Ben"]) == utc(2024, 12, 23, 20, 10)
-    assert found.of(["cy"]) is None
+    assert found.of(students("ann")) == utc(2024, 12, 23, 22, 10)
+    assert found.of(students("Ben")) == utc(2024, 12, 23, 20, 10)
+    assert found.of(students("cy")) is None
 
 
 def test_clocks_that_are_put_forward_and_back(times):
     found = times("student,time\na,2024-03-29 03:30\nb,2024-10-27 01:30\nc,2024-10-27 02:30\n")
-    assert found.of("a") == utc(2024, 3, 29, 0, 30), "summer time began at 2"
-    assert found.of("b") == utc(2024, 10, 26, 22, 30), "shown twice: the first, which is earlier"
-    assert found.of("c") == utc(2024, 10, 27, 0, 30)
+    assert found.of(students("a")) == utc(2024, 3, 29, 0, 30), "summer time began at 2"
+    assert found.of(students("b")) == utc(2024, 10, 26, 22, 30), "shown twice: the first, which is earlier"
+    assert found.of(students("c")) == utc(2024, 10, 27, 0, 30)
 
 
 def test_what_canvas_answers(times):
     said = [{"user_id": 12, "submitted_at": "2024-12-23T20:00:00Z"}, {"user_id": 13, "submitted_at": None}]
     found = times(json.dumps(said))
-    assert (found.of(["12"]), found.of(["13"])) == (utc(2024, 12, 23, 20), None)
+    assert (found.of([id_of("canvas_id", "12")]), found.of([id_of("canvas_id", "13")])) == (
+        utc(2024, 12, 23, 20),
+        None,
+    )
 
 
 def test_the_worksheet_of_moodle(times):
@@ -53,13 +60,24 @@ def test_the_worksheet_of_moodle(times):
         "Identifier;Full name;Last modified (submission)\n"
         'Participant 7;Ann;"Monday, 23 December 2024, 11:59 PM"\nParticipant 8;Ben;-\n'
     )
-    assert found.of(["7"]) == utc(2024, 12, 23, 21, 59)
-    assert found.of(["8"]) is None
+    assert found.of([id_of("moodle_id", "7")]) == utc(2024, 12, 23, 21, 59)
+    assert found.of([id_of("moodle_id", "8")]) is None
 
 
 def test_of_a_team_the_latest_counts(times):
     found = times("student,time\nann,2024-12-23T10:00Z\nben,2024-12-23T11:00Z\n")
-    assert found.of(["ann", "ben"]) == utc(2024, 12, 23, 11)
+    assert found.of(students("ann", "ben")) == utc(2024, 12, 23, 11)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_list_by_address_or_number_as_a_spreadsheet_saves_it(encoding, tmp_path):
+    file = tmp_path / "times.csv"
+    lines = ("sep=;", "E-Mail;SIS ID;Submitted at", "Ann@x.org;;23.12.2024 22:10", ";S7;23.12.2024 22:10:30")
+    file.write_bytes("\r\n".join(lines).encode(encoding))
+    found = read_times(file, JERUSALEM)
+    assert found.of([id_of("email", "ann@X.org")]) == utc(2024, 12, 23, 20, 10)
+    assert found.of([id_of("sis_id", "s7")]) == utc(2024, 12, 23, 20, 10, 30)
+    assert found.of([id_of("canvas_id", "S7"), *students("S7")]) is None, "numbers of two kinds may be equal"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""CSV tables as spreadsheets and platforms save them: UTF-8 or UTF-16, with commas, semicolons or tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Beginnings of what Excel saves as Unicode text."""
+_DELIMITERS = ",;\t"
+_SEPARATOR = re.compile('"?sep=(.)"?\r?\n', re.IGNORECASE)
+"""A first line by which some programs tell Excel the delimiter."""
+
+
+class TableError(Exception):
+    """A file that is no table: the line, if it is known, and what is wrong with what to do."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.place = f":{line}" if line else ""
+        """What follows the name of the file."""
+
+
+def decode_table(content: bytes) -> str:
+    """Decode a file, without a byte order mark.
+
+    Raises:
+        TableError: it is in another encoding.
+    """
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        raise TableError("is not UTF-8; save it as CSV UTF-8") from None
+
+
+def rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row, the heading first, with the line at which it begins.
+
+    Raises:
+        TableError: a quote is not closed, or the like.
+    """
+    import csv
+    import io
+
+    separator = _SEPARATOR.match(text)
+    skipped = 1 if separator else 0
+    text = text[separator.end() :] if separator else text
+    first = text.partition("\n")[0]
+    delimiter = separator[1] if separator else max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            yield line + skipped, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        message = f"is no CSV ({error}); save it again as CSV UTF-8"
+        raise TableError(message, reader.line_num + skipped) from None
+
+
+def heading(cell: str) -> str:
+    """Return a heading in lower case, with one blank for `_`, `-` and any space."""
+    return " ".join(re.split(r"[\s_-]+", cell.strip().lower()))
