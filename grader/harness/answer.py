@@ -114,5 +114,5 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
     if imported := _IMPORTING.fullmatch(doing):
         place = _PLACE.fullmatch(str(plain.get("place", "")))
         if place and place[1] != imported[1]:  # a file that the imported one imports
-            doing, cause = f"importing {place[1]}", f"{cause} (line {place[2]})"
+            doing = f"importing {place[1]}"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)

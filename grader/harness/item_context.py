@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -27,6 +28,7 @@ from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSp
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import run_program
 from grader.harness.tool import run_tool
+from grader.harness.tracebacks import students_place
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Observation, Outcome
@@ -211,8 +213,15 @@ class ItemContext:
         return f" ({line})" if line else ""
 
     def _advice(self, module: str, function: str, call: Call) -> str:
-        """Explain why an import or a call failed, as far as anything is to be said."""
-        return self._students_call(module, function, call) if function else self._at_import(module, call)
+        """Say where in the student's files an import or a call failed, and why, as far as that is known."""
+        why = self._students_call(module, function, call) if function else self._at_import(module, call)
+        return f"{self._students_line(call)}{why}"
+
+    def _students_line(self, call: Call) -> str:
+        """Return ` (utils.py:31, in helper())` of an exception whose note does not say it yet."""
+        place = students_place(call.traceback, self.files, self._assignment / "given")
+        told = place and re.search(rf"{re.escape(place.partition(',')[0])}\b", call.note)
+        return f" ({place})" if place and not told else ""
 
     def _students_call(self, module: str, function: str, call: Call) -> str:
         """Name the student's functions that a driver's function calls, where no traceback does."""
@@ -300,7 +309,8 @@ class ItemContext:
 
         control = ReferenceControl(run_of_reference, self._assignment)
         has_control = self._whose == SUBMISSION and self._has_file(script)
-        return run_of(self._whose, control if has_control else None)
+        run = run_of(self._whose, control if has_control else None)
+        return replace(run, call=replace(run.call, note=f"{run.call.note}{self._students_line(run.call)}"))
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.contracts.call import Call, InputCase
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
+from grader.harness.tracebacks import innermost_first
 from grader.model.observation import STUDENTS_DOING, Outcome
 
 Request = tuple[str, InputCase]
@@ -20,13 +21,11 @@ Request = tuple[str, InputCase]
 
 REQUESTS, REQUEST_BYTES = 32, 64 * 2**20
 """So many calls of one process are kept, and with them so many bytes of arguments."""
-_FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+), in ', re.MULTILINE)
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
 """A shell ends so for a program that it cannot start, and for one that it does not find."""
 _NOT_STARTED = re.compile(r"\bexit status 12[67]\b")
-_LIBRARIES = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
 _STARTING = re.compile(r'/subprocess\.py", line \d+, in _execute_child')
 
 
@@ -108,10 +107,9 @@ def failure(call: Call, folder: Path) -> GraderError:
 
 def place(call: Call, folder: Path) -> str:
     """Return `given/driver.py:7`, the innermost line of the course's in a traceback; empty for none."""
-    for path, line in reversed(_FRAME.findall(call.traceback)):
-        parts = () if _LIBRARIES.search(path) else Path(path.lstrip("/")).parts
-        for relative in (Path(*parts[begin:]) for begin in range(len(parts))):
+    for frame in innermost_first(call.traceback):
+        for path in frame.paths:
             for name in ("given", "reference"):
-                if (folder / name / relative).is_file():
-                    return f"{name}/{relative}:{line}"
+                if (folder / name / path).is_file():
+                    return f"{name}/{path}:{frame.line}"
     return ""

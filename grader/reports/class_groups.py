@@ -26,6 +26,8 @@ _TITLES = re.compile(r'((?:waits for|needs) (?:"[^"]*"(?:, )?)+)')
 """Titles of items, whose numbers are names."""
 _BY_HAND = re.compile(r"(a person gave \S+ of \S+): .*")
 """Points by hand; the comment behind them is for one student."""
+_PLACE = re.compile(r" \(\S+:\d+, in \w+\(\)\)")
+"""The line of one student's program at which it raised."""
 _LIST = re.compile(rf"{ANY}(?:,\s*{ANY})+")
 _FAILED = frozenset({LineState.LOST, LineState.PARTIAL})
 
@@ -59,15 +61,16 @@ class Group:
 def fold(message: str) -> str:
     """Replace the numbers of a message by `#`, and lists of them by `#, …`, so that messages group.
 
-    Titles of items keep theirs, and comments on points by hand are left out.
+    Titles of items keep theirs; comments on points by hand, and the lines at which programs raised, are
+    left out.
     """
-    parts = _TITLES.split(_without_comment(message))
+    parts = _TITLES.split(_without_details(message))
     parts[::2] = (_LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, part)) for part in parts[::2])
     return "".join(parts)
 
 
-def _without_comment(message: str) -> str:
-    return _BY_HAND.sub(r"\1", one_line(" ".join(message.split())))
+def _without_details(message: str) -> str:
+    return _BY_HAND.sub(r"\1", _PLACE.sub("", one_line(" ".join(message.split()))))
 
 
 def failures(view: ClassView) -> tuple[Group, ...]:
@@ -110,7 +113,7 @@ def _grouped(messages: Iterable[tuple[str, str, GradedSubmission, Line]]) -> tup
     texts: dict[tuple[str, str], dict[str, None]] = {}
     for message, fault, submission, line in messages:
         key = (fold(message), fault)
-        texts.setdefault(key, {})[_without_comment(message)] = None
+        texts.setdefault(key, {})[_without_details(message)] = None
         places_by_message.setdefault(key, []).append((submission.card.student, line.item))
     groups = [
         Group(

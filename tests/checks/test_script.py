@@ -74,7 +74,7 @@ def test_what_is_missing_is_said(real_context, code, reason):
 @pytest.mark.parametrize(
     ("code", "outcome", "note"),
     [
-        ("1 / 0", Outcome.CRASHED, "main.py: ZeroDivisionError: division by zero"),
+        ("\n1 / 0", Outcome.CRASHED, "main.py: ZeroDivisionError: division by zero (main.py:2)"),
         ("print(", Outcome.CRASHED, "main.py:1: '(' was never closed"),
         ("import os; os._exit(0)", Outcome.CRASHED, "main.py: the program ended itself (exit status 0)"),
         ("while True: pass", Outcome.TIMED_OUT, "main.py: the program did not end within 1 s"),

@@ -44,15 +44,31 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
     [
         (
             "import math\nimport pandaz",
-            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2); it was "
-            "not handed in and is not installed here: do without it, or ask your course what may be imported",
+            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (work.py:2); it "
+            "was not handed in and is not installed here: do without it, or ask your course what may be "
+            "imported",
         ),
         ("def double(x) return", "work.py:1: expected ':'"),
-        ("1 / 0", "work.py could not be imported: ZeroDivisionError: division by zero (line 1)"),
+        ("1 / 0", "work.py could not be imported: ZeroDivisionError: division by zero (work.py:1)"),
     ],
 )
 def test_what_fails_while_the_driver_imports_it_is_told_of_the_students_file(reasons, code, reason):
     assert reasons(code) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("def double(x): return half(x)\ndef half(x):\n    return x / 0\n", "work.py:3, in half()"),
+        ("import math\ndouble = lambda x: math.log(-1)\n", "work.py:2"),
+        ("def double(x):\n    assert x is None\n", ""),  # the note has the line already
+        ("import json\ndef double(x):\n    return json.loads('no')\n", "work.py:3, in double()"),
+    ],
+)
+def test_an_exception_is_told_with_the_line_of_the_students_that_led_to_it(reasons, code, place):
+    (reason,) = reasons(code)
+    assert "driver.py" not in reason
+    assert reason.endswith(f" ({place})" if place else "AssertionError in work.py:2 (assert x is None)")
 
 
 @pytest.mark.parametrize(

@@ -456,9 +456,11 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
         ('skipped: needs "Part 2"', 'skipped: needs "Part 2"'),
         ('3 of 4 differ, as in "7"', '# of # differ, as in "#"'),
         ("a person gave 1.5 of 4: Nearly, Ann.", "a person gave # of #"),
+        ("one: f(): KeyError: 1 (net/utils.py:31, in helper()); no", "one: f(): KeyError: #; no"),
+        ("f(): KeyError: 1 (reference/utils.py:31)", "f(): KeyError: # (reference/utils.py:#)"),
     ],
 )
-def test_messages_of_a_class_keep_titles_and_leave_comments_out(message, folded):
+def test_messages_of_a_class_keep_titles_and_leave_out_what_is_of_one_student(message, folded):
     assert fold(message) == folded
 
 

@@ -1,0 +1,33 @@
+"""The lines of a submission that a traceback names."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.harness.tracebacks import students_place
+
+FILES = ("utils.py", "net/layers.py")
+DRIVER = '  File "/given/drive/utils.py", line 4, in check\n    utils.f()\n'
+LIBRARY = '  File "/lib/python3/net/layers.py", line 9, in f\n    x\n'
+OWN = '  File "/workspace/utils.py", line 31, in helper\n    return 1 / x\n           ~~^~~\n'
+
+
+@pytest.mark.parametrize(
+    ("trace", "place"),
+    [
+        (DRIVER + OWN, "utils.py:31, in helper()"),
+        (OWN + DRIVER, "utils.py:31, in helper()"),  # the driver's file is not taken for the student's
+        (OWN + LIBRARY, "utils.py:31, in helper()"),
+        (OWN + '  File "/home/ann/net/layers.py", line 7, in <lambda>\n    x\n', "net/layers.py:7"),
+        (OWN + OWN.replace("helper", "<listcomp>"), "utils.py:31, in helper()"),
+        ('  File "/workspace/utils.py", line 3\n    def f(x)\n            ^\n', "utils.py:3"),
+        ('  File "/workspace/utils.py", line 3, in ) forged\n', "utils.py:3"),
+        (DRIVER, ""),
+        ('  File "utils.py\n", line 3, in f\n', ""),
+        ("", ""),
+    ],
+)
+def test_the_innermost_line_of_the_submission_is_named(tmp_path, trace, place):
+    (tmp_path / "drive").mkdir()
+    (tmp_path / "drive/utils.py").touch()
+    assert students_place(trace, FILES, tmp_path) == place
