@@ -72,6 +72,8 @@ class Line:
     """Remarks for staff; they cost no points."""
     fraction: float | None = None
     """The earned share, 0…1; None while the standing is provisional."""
+    simulated: float | None = None
+    """The share that it would earn where only a simulator has run it; None of all other lines."""
     counts: str = "earns"
     """`earns`, `bonus` or `penalty`."""
 

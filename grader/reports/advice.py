@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from grader.model.score import Line
 
 
-def advice_on(line: Line, drawings: Iterable[Drawing], *, simulated: bool) -> str:
+def advice_on(line: Line, drawings: Iterable[Drawing]) -> str:
     """Return the advice for an item; empty if none applies.
 
     A simulated item is advised on what it would have lost.
     """
     decided = line.standing is not Standing.PROVISIONAL
-    applies = {"decided": decided, "lost": (simulated or decided) and line.fraction != 1}
+    share = line.fraction if decided else line.simulated
+    applies = {"decided": decided, "lost": share is not None and share != 1}
     return next((one.text for one in drawings if isinstance(one, Advice) and applies[one.applies]), "")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.reports.words import LineState, state_of
+from grader.reports.words import LineState, open_reason, state_of
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def failures(view: ClassView) -> tuple[Group, ...]:
 def open_points(view: ClassView) -> tuple[Group, ...]:
     """Group the reasons for open points, the most frequent first."""
     return _grouped(
-        (line.reason, _fault(submission, line), submission, line)
+        (open_reason(line), _fault(submission, line), submission, line)
         for submission, line in _lines(view)
         if state_of(line) is LineState.OPEN
     )

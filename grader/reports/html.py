@@ -19,6 +19,7 @@ from grader.reports.words import (
     elapsed,
     local_time,
     missing_files,
+    open_reason,
     out_of,
     remarks,
     signed,
@@ -95,11 +96,19 @@ class Html(Report):
 
 
 def _in_order(rows: list[ItemRow], view: AudienceView) -> list[ItemRow]:
-    """Return rows for students with lost points first, then open ones; for staff as in the rubric."""
+    """Return rows for students with lost points first, then open ones; for staff as in the rubric.
+
+    Of the open ones those come first that are wrong in the simulator.
+    """
     if view.audience == "staff":
         return rows
     first = (LineState.LOST, LineState.PARTIAL, LineState.SKIPPED, LineState.HELD, LineState.OPEN)
-    return sorted(rows, key=lambda row: first.index(row.state) if row.state in first else len(first))
+
+    def place(row: ItemRow) -> tuple[int, bool]:
+        wrong = row.line.simulated is not None and row.line.simulated < 1
+        return first.index(row.state) if row.state in first else len(first), not wrong
+
+    return sorted(rows, key=place)
 
 
 def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
@@ -144,7 +153,7 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
     pending: dict[str, list[Line]] = {}
     for line in card.lines:
         if line.standing is Standing.PROVISIONAL:
-            pending.setdefault(line.reason, []).append(line)
+            pending.setdefault(open_reason(line), []).append(line)
     return pending
 
 

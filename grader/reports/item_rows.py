@@ -21,7 +21,7 @@ from grader.model.drawing import (
 from grader.model.observation import Outcome
 from grader.reports.advice import advice_on
 from grader.reports.pages import SIGNS
-from grader.reports.words import LineState, dated, figure, state_of
+from grader.reports.words import LineState, all_right, dated, figure, state_of
 
 if TYPE_CHECKING:
     from grader.model.observation import Case, Observation, Quantity
@@ -87,8 +87,8 @@ class ItemRow:
 
     @property
     def folded(self) -> bool:
-        """Whether its section is closed at first: it earned everything and has no chart."""
-        return self.state is LineState.FULL and not self.charts
+        """Whether its section is closed at first: nothing in it went wrong, and it has no chart."""
+        return all_right(self.line) and not self.charts
 
     @property
     def tells_reason(self) -> bool:
@@ -110,11 +110,11 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
         state=state,
         points=figure(line, SIGNS[LineState.OPEN]),
         remarks=tuple(_remarks(line, view, simulated=simulated)),
-        advice=advice_on(line, drawings, simulated=simulated),
+        advice=advice_on(line, drawings),
     )
     if observation is None:
         return row
-    full = state is LineState.FULL
+    full = all_right(line)
     wrong = () if full else tuple(case for case in observation.cases if went_wrong(case))
     right = tuple(case for case in observation.cases if full or not went_wrong(case))
     # Where no case stands out, what is missing shows only in all of them together.

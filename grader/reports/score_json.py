@@ -160,7 +160,7 @@ def _item(line: Line, observation: Observation | None, drawings: Iterable[Drawin
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,
-        "look_at": advice_on(line, drawings, simulated=simulated),
+        "look_at": advice_on(line, drawings),
         "simulated": simulated,
         "visible": line.visible,
         "flags": list(line.flags),

@@ -25,6 +25,9 @@ MOST_TEXT_LINES = 100
 """Lines of it."""
 
 
+RIGHT_SO_FAR = "needs a GPU; right in the simulator"
+
+
 class LineState(Enum):
     """The result of one line, for people."""
 
@@ -49,6 +52,16 @@ def state_of(line: Line) -> LineState:
     if line.outcome == Outcome.OBSERVED and line.fraction == 1:
         return LineState.FULL
     return LineState.PARTIAL if line.fraction else LineState.LOST
+
+
+def all_right(line: Line) -> bool:
+    """Tell whether a line earned everything, or would if a GPU shows what the simulator has shown."""
+    return state_of(line) is LineState.FULL or line.simulated == 1
+
+
+def open_reason(line: Line) -> str:
+    """Return why a line is open, in one sentence for all that are right in the simulator."""
+    return RIGHT_SO_FAR if line.simulated == 1 else line.reason
 
 
 def distinct(*values: float) -> tuple[str, ...]:

@@ -66,6 +66,8 @@ class _Verdict:
     """Whether an item that it needs lost points, so that it was not judged by itself."""
     again: bool = False
     """Whether the check kind wants another observation before it decides."""
+    simulated: bool = False
+    """Whether only a simulator has run it, which does not decide."""
 
 
 def score(
@@ -255,7 +257,9 @@ def _judge(
     if verdict.standing is Standing.PROVISIONAL:
         return verdict
     if observation.simulated and item.simulated == "informs":
-        return replace(verdict, standing=Standing.PROVISIONAL, reason=f"only simulated: {verdict.reason}")
+        right = "right" if verdict.fraction == 1 else "partly right" if verdict.fraction else "wrong"
+        reason = f"needs a GPU; {right} in the simulator: {verdict.reason}"
+        return replace(verdict, standing=Standing.PROVISIONAL, reason=reason, simulated=True)
     if verdict.flags and item.on_flag == "holds" and POINTS_GIVEN not in observation.quantities:
         return replace(verdict, standing=Standing.HELD)
     return verdict
@@ -362,6 +366,7 @@ def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]
         visible=item.visible,
         flags=verdict.flags,
         fraction=None if verdict.standing is Standing.PROVISIONAL else verdict.fraction,
+        simulated=verdict.fraction if verdict.simulated else None,
         counts=item.counts,
     )
 

@@ -46,9 +46,9 @@ EXPECTED = {
 def told(card, view=None):
     view = view or card.staff
     return {
-        line.item: advice_on(line, view.drawings[line.item], simulated=observation.simulated)
+        line.item: advice_on(line, view.drawings[line.item])
         for line in view.scorecard.lines
-        if (observation := view.evidence.observations.get(line.item))
+        if line.item in view.evidence.observations
     }
 
 

@@ -449,6 +449,18 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
     assert orders == [["b", "c", "a"], ["a", "b", "c"]]
 
 
+def test_what_is_wrong_in_a_simulator_comes_first_and_what_is_right_there_is_folded(make):
+    items = [make.item(name, f"Title {name}") for name in "abcd"]
+    shares = {"a": 1.0, "b": 0.0, "c": 1.0}
+    seen = [make.seen(name, share, simulated=True, output="…") for name, share in shares.items()]
+    card = make.graded(items, [*seen, make.seen("d", 0.0)])
+    source = Html().render(card.student())
+    assert re.findall(r"<h3>Title (\w)", source) == ["b", "a", "c"]
+    assert source.count("<details open>") == 1, "d has no section, and b is open"
+    assert "<strong>6 points:</strong> needs a GPU; right in the simulator<p" in source
+    assert "needs a GPU; wrong in the simulator: " in source
+
+
 @pytest.mark.parametrize(
     ("message", "folded"),
     [

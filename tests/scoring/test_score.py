@@ -358,16 +358,20 @@ def test_what_a_simulator_shows_is_told_and_earns_nothing_yet():
     card = score(hw, evidence(seen("a", simulated=True), seen("b", simulated=True)), KINDS)
     a, b = card.lines
     assert (a.points, a.standing, a.fraction) == (0.0, Standing.PROVISIONAL, None)
-    assert a.reason == "only simulated: 1.0 beside []"
-    assert b.reason == "only simulated: 1.0 beside []"
+    assert (a.reason, a.simulated) == ("needs a GPU; right in the simulator: 1.0 beside []", 1.0)
+    assert (b.reason, b.simulated) == ("needs a GPU; right in the simulator: 1.0 beside []", 1.0)
     failed = score(hw, evidence(seen("a", 0.0, simulated=True), seen("b", simulated=True)), KINDS)
+    assert failed.lines[0].reason.startswith("needs a GPU; wrong in the simulator: ")
+    assert (failed.lines[1].simulated, failed.lines[0].fraction) == (None, None)
+    half = score(hw, evidence(seen("a", 0.5, simulated=True)), KINDS)
+    assert half.lines[0].reason.startswith("needs a GPU; partly right in the simulator: ")
     assert failed.lines[1].reason == 'waits for "Title of a"'
     real = score(hw, evidence(seen("a", simulated=True), seen("b")), KINDS)
     assert real.lines[1].reason == 'waits for "Title of a"'
     crashed = score(hw, evidence(seen("a", outcome=Outcome.CRASHED, note="boom", simulated=True)), KINDS)
     assert (crashed.lines[0].standing, crashed.lines[0].reason) == (
         Standing.PROVISIONAL,
-        "only simulated: boom",
+        "needs a GPU; wrong in the simulator: boom",
     )
     assert (crashed.points.pending, crashed.lines[0].hint) == (8.0, "h")
 
