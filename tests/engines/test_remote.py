@@ -23,14 +23,17 @@ from grader.contracts.engine import Ended, Engine, EngineSettings, QueueStatus, 
 from grader.engines.remote import journal as journal_module
 from grader.engines.remote import planner as planner_module
 from grader.engines.remote import session as session_module
+from grader.engines.remote import task_ends as task_ends_module
 from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
 from grader.engines.remote.collect import append_records
+from grader.engines.remote.earlier import orders_folder
 from grader.engines.remote.journal import JournalEntry, JournalWriter, TaskJournals, ended_orders
 from grader.engines.remote.ledger import OpenTask
 from grader.engines.remote.node import _Pack, objection, observe_pack, script
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import pack_sizes
 from grader.engines.remote.scheduler import (
+    REST,
     Pace,
     SchedulerAwayError,
     SchedulerFullError,
@@ -43,6 +46,7 @@ from grader.engines.remote.status import Repeated, queue_status
 from grader.engines.remote.stored import BatchPlace, OrderStore, Wants, demanded_isolation
 from grader.errors import NotObservedError, UsageError
 from grader.testing.engines import EngineConformance, Orders
+from grader.testing.pipes import read_within
 
 ROOT = Path(grader.__file__).parent.parent
 
@@ -155,10 +159,9 @@ def scheduler():
     made.end()
 
 
-def session_of(scheduler, tmp_path, **settings):
-    return RemoteSession(
-        scheduler, RemoteOptions(), EngineSettings(results=tmp_path / "results", **settings), "The scheduler"
-    )
+def session_of(scheduler, tmp_path, folder="", **settings):
+    settings = EngineSettings(results=tmp_path / "results", **settings)
+    return RemoteSession(scheduler, RemoteOptions(), settings, "The scheduler", folder)
 
 
 def ends(session):
@@ -316,6 +319,7 @@ def test_an_order_for_less_of_the_same_is_found_and_one_for_another_submission_r
     first.submit(order)
     ends(first)
     (batch,) = scheduler.submitted
+    scheduler.over[batch.name, 0] = TaskState(phase=TaskPhase.WAITING, words="Priority")
     less = again(replace(order, job=replace(order.job, tasks=order.job.tasks[1:])))
     second = session_of(scheduler, tmp_path, detach=True)
     second.submit(less)
@@ -378,18 +382,89 @@ def orders_of(tmp_path, key):
     return Order(key=key, job=job, outbox=Path(stored.outbox))
 
 
-def test_a_task_that_ends_without_a_word_is_sent_again_and_in_the_end_its_last_line_is_told(
-    orders, scheduler, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(session_module, "SENDS", 2)
+def test_a_task_that_never_begins_is_sent_twice_and_its_last_line_is_told(orders, scheduler, tmp_path):
     scheduler.pace = replace(scheduler.pace, grace_s=0.0)
     scheduler.setup = "echo no such module >&2; exit 1"
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("ann"))
     problems, _ = ends(session)
-    assert problems["ann"].startswith("its task ended 2 times without it")
-    assert "no such module" in problems["ann"]
+    assert problems["ann"] == (
+        "its task ended 2 times before grader began there (finished on here; no such module); "
+        "see `setup` and `command`, and grader doctor --engine the scheduler"
+    )
     assert len(scheduler.submitted) == 2
+
+
+def test_what_somebody_cancelled_after_the_command_that_sent_it_is_sent_anew(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    made = [orders.make(name) for name in ("ann", "bob", "cy")]
+    first = session_of(scheduler, tmp_path, detach=True)
+    for order in made:
+        first.submit(order)
+    ends(first)
+    first.close(cancel=False)
+    (batch,) = scheduler.submitted
+    scheduler.over[batch.name, REST] = TaskState(phase=TaskPhase.CANCELLED, words="CANCELLED")
+    scheduler.submits = True
+    second = session_of(scheduler, tmp_path)
+    for order in made:
+        second.submit(again(order))
+    messages, problems = [], {}
+    while event := second.event():
+        if isinstance(event, QueueStatus):
+            messages.append(event.message)
+        elif isinstance(event, Ended):
+            problems[event.order.key] = event.problem
+    assert set(problems.values()) == {""}
+    assert sum("cancelled since an earlier command (CANCELLED); sending" in text for text in messages) == 1
+    assert len(scheduler.submitted) == 2
+    assert [len(runs(order)) for order in made] == [1] * 3
+    second.close(cancel=False)
+
+
+def test_what_is_cancelled_again_and_again_is_sent_as_often_as_anything_else(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    scheduler.pace = replace(scheduler.pace, grace_s=0.0)
+    order, problems = orders.make("ann"), []
+    while problems in ([], [COLLECTED_LATER] * len(problems)):
+        session = session_of(scheduler, tmp_path, detach=True)
+        session.submit(again(order))
+        problems += ends(session)[0].values()
+        session.close(cancel=False)
+        cancelled = TaskState(phase=TaskPhase.CANCELLED, words="CANCELLED")
+        scheduler.over[scheduler.submitted[-1].name, 0] = cancelled
+        assert len(problems) < 9
+    assert problems[-1] == "its task ended 4 times without it (CANCELLED); run again"
+    assert len(scheduler.submitted) == task_ends_module.SENDS
+
+
+@pytest.mark.parametrize("folders", [("", "new"), ("old", ""), ("old", "new")])
+def test_orders_of_another_folder_are_collected_there_and_later_ones_go_where_settings_say(
+    orders, scheduler, tmp_path, folders
+):
+    scheduler.submits = False
+    before, after = (str(tmp_path / folder) if folder else "" for folder in folders)
+    made = [orders.make(name) for name in ("ann", "bob")]
+    first = session_of(scheduler, tmp_path, before, detach=True)
+    first.submit(made[0])
+    ends(first)
+    root = first._ledger.store.root
+    first.close(cancel=False)
+    scheduler.submits = True
+    scheduler.begin(scheduler.submitted[0], root, 0)
+    second = session_of(scheduler, tmp_path, after)
+    second.submit(again(made[0]))
+    problems, lines = ends(second)
+    assert problems == {"ann-again": ""}
+    assert len(lines["ann-again"]) == 4
+    assert len(scheduler.submitted) == 1
+    second.close(cancel=False)
+    third = session_of(scheduler, tmp_path, after)
+    third.submit(made[1])
+    assert third._ledger.store.root == orders_folder(tmp_path / "results", after)
+    assert third._ledger.store.root != root
+    third.close(cancel=True)
+    assert not [*(tmp_path / "results").glob(".cluster_*")]
 
 
 @pytest.mark.parametrize(
@@ -501,24 +576,48 @@ def test_a_scheduler_that_is_full_of_others_tasks_is_waited_for_with_words(order
     assert event.problem == ""
 
 
-def test_a_task_begins_nothing_that_would_not_end_and_the_rest_is_sent_again(orders, scheduler, tmp_path):
+def test_what_does_not_end_before_the_deadline_of_its_task_stays_open_with_what_was_observed(
+    orders, scheduler, tmp_path
+):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    scheduler.time_s = 8.0
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("stays", fifo=str(fifo)))
+    session._send(session._ledger)
+    assert read_within(reader) == b"here"
+    ((name, number), task), *_ = scheduler.running.items()
+    journals = TaskJournals(journals_of(folder_of(session._ledger.store.root, name), number))
+    while not ("stays" in journals.orders and len(journals.orders["stays"].lines) == 2):
+        assert task.poll() is None
+        journals.read()
+    task.send_signal(signal.SIGALRM)  # as the timer does at the deadline
     problems, lines = ends(session)
     os.close(reader)
-    assert problems["stays"] == "it did not end within the time of its task (0 minutes); raise `time`"
+    assert problems["stays"] == "it did not end within the time of its task (10 minutes); raise `time`"
     assert len(lines["stays"]) == 2, "what was observed until then counts"
+
+
+def test_a_task_begins_nothing_that_would_not_end_before_its_deadline(orders, tmp_path):
+    store = OrderStore.at(tmp_path / "orders_folder")
+    stored = store.store(orders.make("ann"), Wants())
+    batch = Batch(name="grader-1", packs=((stored.key,),), wants=Wants(), cores=1, time_s=600.0)
+    store.place(stored.key, BatchPlace(batch=batch.name, task=0))
+    deadline = time.monotonic() + 3600
+    journal = JournalWriter(tmp_path / "journal", deadline)
+    pack = _Pack(store, batch, journal, deadline, deque([stored.key]))
+    pack._longest_s = 3600.0
+    assert pack._next(tmp_path) is None
+    pack._longest_s = 2000.0
+    assert pack._next(tmp_path).key == "ann"
+    journal.close()
 
 
 def test_an_order_that_ran_out_of_a_short_time_gets_all_that_there_may_be(
     orders, scheduler, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(planner_module, "SHORTEST_S", 0.2)
-    monkeypatch.setattr(session_module, "SENDS", 100)  # on a busy machine its time is over before it begins
+    monkeypatch.setattr(task_ends_module, "SENDS", 100)  # on a busy machine its time is over before it begins
     scheduler.time_s = 600.0
     order = orders.make("ann")
     session = session_of(scheduler, tmp_path)
@@ -771,8 +870,6 @@ def test_a_signal_ends_the_workers_of_a_task(orders, scheduler, tmp_path):
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("stays", fifo=str(fifo)))
     session._send(session._ledger)
-    from grader.testing.pipes import read_within
-
     assert read_within(reader) == b"here"
     ((_, process),) = scheduler.running.items()
     process.send_signal(signal.SIGTERM)

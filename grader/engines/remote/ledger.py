@@ -55,6 +55,8 @@ class OpenTask:
     """What the scheduler said last; None as long as it has not heard of it."""
     over_since: float | None = None
     """When the scheduler first said that it is over, or did not know it."""
+    inherited: bool = False
+    """Whether an earlier command sent it, and the scheduler has not listed it as waiting or running since."""
 
 
 @dataclass
@@ -77,6 +79,12 @@ class Ledger:
         """Tell whether an order is open; ends may be unread when none is."""
         return bool(self.tasks or self.waiting)
 
+    @property
+    def has_task_over(self) -> bool:
+        """Tell whether open orders are in a task that is over, as one that an earlier command sent may be."""
+        tasks = (task for task in self.tasks.values() if task.over_since is not None)
+        return any(task.state or task.inherited for task in tasks)
+
     def entries(self) -> Iterator[OpenOrder]:
         """Yield every open order."""
         for task in self.tasks.values():
@@ -88,6 +96,7 @@ class Ledger:
         """Note for each task what the scheduler says of it, or of those that it does not list by numbers."""
         for place, task in self.tasks.items():
             task.state = states.get(place) or states.get((place[0], REST))
+            task.inherited = task.inherited and (task.state is None or task.state.phase.is_over)
 
     def of_batch(self, name: str) -> list[OpenOrder]:
         """Return the open orders of a batch."""
@@ -118,13 +127,14 @@ class Ledger:
         if entry := next(self.entries(), None):
             self.events.append(QueueStatus(order=entry.order, message=message))
 
-    def follow(self, entry: OpenOrder, place: BatchPlace) -> None:
-        """Note that an order is in a task from now on."""
+    def follow(self, entry: OpenOrder, place: BatchPlace, *, inherited: bool = False) -> None:
+        """Note that an order is in a task from now on; `inherited` if an earlier command sent it."""
         entry.place = place
         key = place.batch, place.task
         if key not in self.tasks:
             folder = folder_of(self.store.root, place.batch)
-            self.tasks[key] = OpenTask(journals=TaskJournals(journals_of(folder, place.task)))
+            journals = TaskJournals(journals_of(folder, place.task))
+            self.tasks[key] = OpenTask(journals=journals, inherited=inherited)
         self.tasks[key].orders[entry.key] = entry
 
     def end(

@@ -16,6 +16,7 @@ from pathlib import Path
 from grader.contracts.engine import Ended, EngineSettings, Event, Order, Waits
 from grader.engines.remote.batch import Batch, folder_of, last_words, read_batch, write_batch
 from grader.engines.remote.durations import Durations
+from grader.engines.remote.earlier import EarlierOrders
 from grader.engines.remote.journal import Attempted
 from grader.engines.remote.ledger import Ledger, OpenOrder, OpenTask
 from grader.engines.remote.options import RemoteOptions
@@ -25,25 +26,26 @@ from grader.engines.remote.scheduler import (
     SchedulerAwayError,
     SchedulerFullError,
     SchedulerRefusedError,
-    TaskPhase,
 )
 from grader.engines.remote.status import Repeated, queue_status
 from grader.engines.remote.stored import (
     BatchPlace,
-    OrderStore,
     StoredOrder,
     Wants,
-    require_private,
-    root_for,
     wants_of,
+)
+from grader.engines.remote.task_ends import (
+    cancelled_earlier,
+    has_only_left,
+    problem_of,
+    problem_of_sends,
+    words_of,
 )
 from grader.errors import NotObservedError
 from grader.files import obstacle
 
 GATHER_S = 60.0
 """Orders are sent after so long even if earlier ones with the same needs still wait for room."""
-SENDS = 4
-"""How often an order goes out at most."""
 RESTARTS = 8
 """How often a scheduler may start one task again."""
 COLLECTED_LATER = "it is still on the cluster; the same command collects it"
@@ -62,8 +64,8 @@ class RemoteSession:
     """A folder that all machines share; otherwise orders are kept in `.cluster` of the results folder."""
     _ledger: Ledger | None = None
     """None before the first order."""
-    _earlier: dict[str, list[StoredOrder]] = field(default_factory=dict)
-    """Orders of earlier commands by their results folder."""
+    _earlier: EarlierOrders | None = None
+    """Those of earlier commands; None before the first order."""
     _unsent: dict[str, Batch] = field(default_factory=dict)
     """Batches that the scheduler has perhaps not heard of."""
     _left_behind: set[Path] = field(default_factory=set)
@@ -81,6 +83,8 @@ class RemoteSession:
     """Why the scheduler does not answer, while it does not."""
     _full: Repeated = field(default_factory=Repeated)
     """Why it takes no more tasks, while it does not."""
+    _cancelled: Repeated = field(default_factory=Repeated)
+    """What was told of tasks that somebody cancelled since an earlier command."""
 
     @cached_property
     def _planner(self) -> BatchPlanner:
@@ -115,37 +119,32 @@ class RemoteSession:
             return
         entry = OpenOrder(order=order, stored=stored)
         if place and folder_of(ledger.store.root, place.batch).is_dir():
-            ledger.follow(entry, place)
+            ledger.follow(entry, place, inherited=True)
         else:
             ledger.queue(entry)
+        if self._earlier and (folder := self._earlier.moves_to):
+            self._earlier.moves_to = ""
+            ledger.tell(
+                f"orders of an earlier command lie in {ledger.store.root}, and this command uses that folder "
+                f"as well; once all are collected, the next one uses {folder}"
+            )
 
     def _open_ledger(self, order: Order) -> Ledger:
         """Open the folder of orders, with those of earlier commands for the same results folder."""
         results = (self.settings.results or order.outbox.parent).absolute()
-        root = results / ".cluster"
-        if self.folder:
-            require_private(Path(self.folder))
-            root = root_for(Path(self.folder), results)
-        store = OrderStore.at(root)
-        self._planner.durations = Durations.read(root)
-        for stored in store.all():
-            self._earlier.setdefault(stored.outbox, []).append(stored)
-        return Ledger(store, self.scheduler)
+        self._earlier = EarlierOrders.open(results, self.folder, self.scheduler)
+        ledger = self._earlier.ledger
+        self._planner.durations = Durations.read(ledger.store.root)
+        return ledger
 
     def _stored(self, ledger: Ledger, order: Order) -> tuple[StoredOrder, BatchPlace | None]:
-        """Return the order of an earlier command that covers this one, or a new one; drop stale ones."""
-        store = ledger.store
-        course = store.course(order.job)
-        earlier = self._earlier.get(str(order.outbox.absolute()), [])
-        for stored in tuple(earlier):
-            if stored.covers(order, course) and (place := store.place_of(stored.key)):
-                earlier.remove(stored)
-                return stored, place
-            if stored.is_stale(order, course):
-                earlier.remove(stored)
-                ledger.take_back(stored.key)
+        """Return the order of an earlier command that covers this one, or a new one."""
+        assert self._earlier is not None  # noqa: S101 - it has the ledger
+        course = ledger.store.course(order.job)
+        if earlier := self._earlier.find(order, course):
+            return earlier
         gpus = self._gpus if any(task.devices for task in order.job.tasks) else 0
-        return store.store(order, wants_of(order, gpus)), None
+        return ledger.store.store(order, wants_of(order, gpus)), None
 
     # -- events ---------------------------------------------------------------------------------------------
 
@@ -170,7 +169,7 @@ class RemoteSession:
                 self._ask_at = time.monotonic() + self.scheduler.pace.until_asked_s(len(ledger.tasks))
             if ledger.events:
                 break
-            if self.settings.detach and not (self._unsent or ledger.waiting):
+            if self.settings.detach and not (self._unsent or ledger.waiting or ledger.has_task_over):
                 self._leave_behind(ledger)
             else:
                 time.sleep(max(0.0, min(self._read_at, self._ask_at) - time.monotonic()))
@@ -339,52 +338,41 @@ class RemoteSession:
 
     def _settle(self, task: OpenTask, ledger: Ledger) -> None:
         """End, or send again, the orders of a task that is over, or has left them to others."""
-        closed = task.journals.closed
-        state = None if closed else task.state
-        phase = state.phase if state else TaskPhase.FINISHED
-        words = state.words if state else "it left them" if closed else "it is not in the queue"
+        if refusal := task.journals.refusal:
+            for entry in task.orders.values():
+                self._refusals[entry.stored.wants] = refusal  # the others would hear the same
+        if anew := cancelled_earlier(task):
+            message = f"tasks were cancelled since an earlier command ({anew}); sending their orders anew"
+            if self._cancelled.is_due(message):
+                ledger.tell(message)
         for entry in tuple(task.orders.values()):
             attempted = task.journals.orders.get(entry.key)
-            if problem := task.journals.refusal:
-                self._refusals[entry.stored.wants] = problem  # the others would hear the same
-                attempted = None
-            elif phase is TaskPhase.CANCELLED:
-                problem = f"somebody cancelled its task ({words}); run again"
-            elif attempted and phase is TaskPhase.OUT_OF_TIME:
-                problem = f"{self.name} ended its task at its time limit; raise `time`"
-            elif attempted and phase is TaskPhase.OUT_OF_MEMORY:
-                problem = f"its task took more memory than it was given ({words}); raise `memory`"
+            if problem := problem_of(task, begun=attempted is not None, scheduler=self.name):
+                ledger.end(entry, problem, None if task.journals.refusal else attempted, task)
             else:
-                # a task that had time for others went out for something
-                self._send_again(entry, words, ledger, counts=not (closed and task.journals.orders))
-                continue
-            ledger.end(entry, problem, attempted, task)
+                self._send_again(entry, words_of(task), ledger, counts=not has_only_left(task))
 
     def _send_again(self, entry: OpenOrder, words: str, ledger: Ledger, *, counts: bool = True) -> None:
         """Queue an order again, unless it went out too often."""
         place = entry.place
         assert place is not None  # noqa: S101 - it went out
-        if counts and place.sends >= SENDS:
-            task = ledger.tasks[place.batch, place.task]
-            last = last_words(folder_of(ledger.store.root, place.batch), place.task)
-            why = "; ".join(filter(None, (words, last)))
-            began = task.journals.attempts
-            cure = "run again" if began else f"see grader doctor --engine {self.name.lower()}"
-            problem = f"its task ended {place.sends} times without it ({why}); {cure}"
-            ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
+        if not counts:
+            ledger.queue_again(entry)
             return
-        if counts:
+        task = ledger.tasks[place.batch, place.task]
+        last = last_words(folder_of(ledger.store.root, place.batch), place.task)
+        if problem := problem_of_sends(task, place.sends, "; ".join(filter(None, (words, last))), self.name):
+            ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
+        else:
             ledger.leave_task(entry)
             ledger.queue(entry)
-        else:
-            ledger.queue_again(entry)
 
     # -- the end --------------------------------------------------------------------------------------------
 
     def close(self, *, cancel: bool) -> None:
         """Let go of what is open: cancel it, or leave it to a later command."""
         ledger = self._ledger
-        if ledger is None:
+        if ledger is None or self._earlier is None:
             return
         if cancel:
             for name in {name for name, _ in ledger.tasks}:
@@ -396,4 +384,4 @@ class RemoteSession:
         ledger.retire_batches()
         with suppress(OSError):
             self._planner.durations.write(ledger.store.root)
-        ledger.store.close()
+        self._earlier.close()
