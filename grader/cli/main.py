@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -128,14 +128,17 @@ def _run(stop: Stop) -> int:
     return int(code or 0)
 
 
-def tell(error: BaseException) -> ExitCode:
+def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None) -> ExitCode:
     """Print an error and return its exit code: lines if a person can fix it, otherwise a traceback."""
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
     error = _of_the_course(error) or error
     if isinstance(error, GraderError):
         for problem in error.problems:
-            click.echo(f"grader: {problem}", err=True)
+            if tell_problem:
+                tell_problem(problem)
+            else:
+                click.echo(f"grader: {problem}", err=True)
         return error.exit_code
     import traceback
 

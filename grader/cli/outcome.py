@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Print full scorecards for at most this many submissions."""
+NAMED = 5
+"""More submissions with the same problem are counted, not named."""
 CLOCKS_DIFFER = timedelta(hours=1)
 """How far a platform's clock may be ahead of this machine's."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
@@ -51,6 +54,7 @@ class RunSummary:
         """`items` are patterns of the items that a card lists; none stands for all."""
         self._course = course
         self._out = out
+        self._folders = re.compile(rf"({re.escape(str(out))}/[^/:]+/)[^/:]+/")
         self._items = items
         self._as_json = as_json
         self._many = run.several or len(run.uploads) > FEW
@@ -74,6 +78,8 @@ class RunSummary:
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         self._graded_by: dict[tuple[str, str], Counter[str]] = {}
         """By assignment and rubric, how many were graded by which other rubric before."""
+        self._repeated: dict[str, list[str]] = {}
+        """By a line that was printed, the submissions after the first one for which it would be again."""
         for problem in run.problems:
             tell_line(problem)
             self._reasons.refused(ExitCode.NOT_ACCEPTED)
@@ -95,6 +101,10 @@ class RunSummary:
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
             echo_json(cards[0] if self._total == 1 and cards else cards)
+        for problem, others in self._repeated.items():
+            if others:
+                first = ", ".join(others if len(others) <= NAMED else [*others[:NAMED], "…"])
+                tell_line(f"the same of {counted(len(others), 'more submission')} ({first}): {problem}")
         for (assignment, rubric), graded_by in self._graded_by.items():
             tell_line(remark_on_rubrics(assignment, rubric, graded_by, self._out))
         for rubric, students in self._untimed.items():
@@ -119,11 +129,12 @@ class RunSummary:
         if isinstance(result, Exception):  # the others can be graded still
             from grader.cli.main import tell
 
-            self._reasons.refused(tell(result))
+            name = self._uploads[number].name
+            self._reasons.refused(tell(result, lambda problem: self._tell_once(problem, name)))
             self._ungraded.update(self._senders(self._uploads[number]))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
-            tell_line(remark)
+            self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1
         self._unchanged += _is_unchanged(result)
@@ -144,6 +155,15 @@ class RunSummary:
             show(result, self._items)
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
+
+    def _tell_once(self, line: str, name: str) -> None:
+        """Print a line on a submission; in a class, count it where it differs in the results folder only."""
+        cause = self._folders.sub(lambda found: f"{found[1]}…/", line)
+        if self._many and cause in self._repeated:
+            self._repeated[cause].append(one_line(name))
+            return
+        self._repeated[cause] = []
+        tell_line(line)
 
     def _senders(self, upload: Upload | str) -> tuple[str, ...]:
         """Return who sent an upload, as far as its name says; nobody for a file that is no archive."""

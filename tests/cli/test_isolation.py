@@ -177,6 +177,17 @@ def test_a_demand_that_cannot_be_met_runs_nothing(course):
     assert line.endswith("; see grader doctor (namespaces or stronger is demanded)")
     assert observed(course) == ["not_observed"]
 
+    names = [f"s{number}" for number in range(7)]
+    for name in names:
+        (course / name).symlink_to("alice")
+    done = grader("run", *names, "--min-isolation", "namespaces", before=NO_NAMESPACES, cwd=course)
+    assert done.returncode == 5
+    first, again, *sums = done.stderr.splitlines()
+    assert first == line
+    assert again.startswith("grader: the same of 6 more submissions (s")
+    assert again.endswith(f", …): {line.removeprefix('grader: ')}")
+    assert sums == ["0 submissions graded", "7 submissions without a grade; the lines above say why"]
+
 
 def test_a_demand_of_the_command_line_never_weakens_that_of_the_course(course):
     (course / "course.yaml").write_text("title: A course\nmin_isolation: namespaces\n")
