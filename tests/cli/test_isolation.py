@@ -186,7 +186,11 @@ def test_a_demand_that_cannot_be_met_runs_nothing(course):
     assert first == line
     assert again.startswith("grader: the same of 6 more submissions (s")
     assert again.endswith(f", …): {line.removeprefix('grader: ')}")
-    assert sums == ["0 submissions graded", "7 submissions without a grade; the lines above say why"]
+    assert sums == [
+        "0 submissions graded",
+        "7 submissions without a grade; the lines above say why",
+        "exit code 5: 7 submissions incomplete",
+    ]
 
 
 def test_a_demand_of_the_command_line_never_weakens_that_of_the_course(course):

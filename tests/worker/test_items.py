@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.contracts.build import Built
+from grader.harness.course_forks import AfterCalls
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
@@ -31,6 +32,7 @@ class NoChildren:
 
     servers: Servers = field(default_factory=Servers)
     program_s: float = 0.0
+    after_calls: AfterCalls = field(default_factory=AfterCalls)
     _cores: tuple[int, ...] = ()
 
     def end(self, group):
