@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from grader.errors import CourseError, ReferenceFailedError
@@ -12,14 +13,11 @@ if TYPE_CHECKING:
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext
 
-DISPUTED = 16
-"""So many cases in which a result is wrong are held against the reference."""
-
 
 def require_right_reference(
     context: CheckContext,
-    of: str,
-    cases: Sequence[InputCase],
+    module: str,
+    wrong: Sequence[tuple[InputCase, Call]],
     difference: Callable[[InputCase, Call], str],
 ) -> None:
     """Have the reference make the calls that gave a wrong result.
@@ -28,11 +26,12 @@ def require_right_reference(
         ReferenceFailedError: it fails.
         CourseError: it is wrong as well, so that it, the oracle or the tolerance is.
     """
-    if not cases:
-        return
-    for case, call in zip(cases, context.by_reference(of, cases[:DISPUTED]), strict=False):
-        if call.outcome is not Outcome.OBSERVED:
-            raise ReferenceFailedError(f"reference: {call.note}")
-        if note := difference(case, call):
-            why = f"reference: {case.name}: {note}; the reference is wrong as well as the submission"
-            raise CourseError(f"{why}; correct it, expected.py or the tolerance")
+    cases = {id(call): case for case, call in wrong}
+    with closing(context.by_reference(module, [call for _, call in wrong])) as answers:
+        for call, answer in answers:
+            if answer.outcome is not Outcome.OBSERVED:
+                raise ReferenceFailedError(f"reference: {answer.note}")
+            case = cases[id(call)]
+            if note := difference(case, answer):
+                why = f"reference: {case.name}: {note}; the reference is wrong as well as the submission"
+                raise CourseError(f"{why}; correct it, expected.py or the tolerance")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,10 @@ class InputCase:
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+Request = tuple[str, InputCase]
+"""A call of a function of the imported file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,9 @@ class Call:
     """Its work on its devices, if the subject is observed or the call has a proof."""
     launches_asked: int = 0
     """Times the program asked the worker what to do at a launch; student code can ask that, too."""
+    requests: tuple[Request, ...] = field(default=(), compare=False, repr=False)
+    """All calls of its process up to this one, by which the reference is asked for a wrong result; this one
+    alone where they take too much memory to keep, and none after too many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +87,7 @@ class Run:
     """Its value is the exit status, if the program ended by itself without an exception."""
     output: str
     """Its printed text, head and tail."""
+
+
+Replayed = Generator[tuple[Call, Call], None, None]
+"""Calls of the submission, each with that of the reference in its place."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from grader.contracts.build import Built
-from grader.contracts.call import Burst, Call, InputCase, Run
+from grader.contracts.call import Burst, Call, InputCase, Replayed, Run
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.model.assignment import Limits
 from grader.model.observation import Observation
@@ -179,12 +179,15 @@ class CheckContext(Protocol):
         """Start a child of the reference solution in the same way."""
         ...
 
-    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
-        """Have the reference make calls of `module.function`, all in one fresh child.
+    def by_reference(self, module: str, calls: Sequence[Call]) -> Replayed:
+        """Have the reference make calls of the submission again, each after those that its process made.
 
-        Returns:
-            The calls up to the first that failed, or the import if that did; none where the reference has no
-            such file.
+        What a call found there, the reference finds as well. Calls behind more than are kept, and what does
+        not fit into ten times the limit of one call, are left out. The submission's processes end.
+
+        Yields:
+            Each call with the reference's; the last one of a process with the import, or the call before it,
+            that failed. None where the reference has no such file.
         """
         ...
 

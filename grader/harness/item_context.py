@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from grader.contracts.call import Call, InputCase, Run
+from grader.contracts.call import Call, InputCase, Replayed, Request, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
@@ -23,7 +24,7 @@ from grader.harness.driver_calls import calls_of_students
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
-from grader.harness.reference_control import ReferenceControl, Request, of_a_program, place
+from grader.harness.reference_control import REPLAY_CALLS, ReferenceControl, of_a_program, place, replays
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import run_program
@@ -178,13 +179,18 @@ class ItemContext:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, self._group, cores=cores)
 
-    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
-        """Have the reference make calls of `module.function`; see `CheckContext`."""
-        module, _, function = of.rpartition(".")
+    def by_reference(self, module: str, calls: Sequence[Call]) -> Replayed:
+        """Have the reference make calls of a submission, after those before them; see `CheckContext`."""
         if self._control(module, None) is None:
-            return ()
-        imported, *calls = self._by_reference(module, None, [(function, case) for case in cases])
-        return calls or (imported,)
+            return
+        for of_one in replays([call for call in calls if call.requests]):
+            at = {len(call.requests): call for call in of_one}
+            replayed = self._by_reference(module, None, of_one[0].requests)
+            for number, answer in enumerate(replayed):
+                if number in at:
+                    yield at.pop(number), answer
+                elif answer.outcome is not Outcome.OBSERVED:
+                    yield of_one[0], answer
 
     def let_go(self) -> None:
         """End all children and their servers: whoever comes next gets fresh ones in a new network."""
@@ -253,20 +259,25 @@ class ItemContext:
         """Return what makes a submission's calls with the reference; None where that has no such file."""
         if not self._has_file(f"{module.replace('.', '/')}.py"):
             return None
-        return ReferenceControl(
-            lambda requests: self._by_reference(module, cores, requests)[-1], self._assignment
-        )
 
-    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Sequence[Call]:
+        def last_of(requests: Sequence[Request]) -> Call:
+            *_, call = self._by_reference(module, cores, requests)
+            return call
+
+        return ReferenceControl(last_of, self._assignment)
+
+    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Iterator[Call]:
         """Make these calls in a fresh child of the reference, up to one that fails; its import first."""
         self._children.stop_programs()
+        until = time.monotonic() + REPLAY_CALLS * self.limits.call_wall_s
         with self._child(REFERENCE, module, "", cores=cores) as reference:
-            calls = [reference.imported]
+            call = reference.imported
+            yield call
             for function, case in requests:
-                if calls[-1].outcome is not Outcome.OBSERVED:
-                    break
-                calls.append(reference.call(function, case))
-            return calls
+                if call.outcome is not Outcome.OBSERVED or time.monotonic() > until:
+                    return
+                call = reference.call(function, case)
+                yield call
 
     @property
     def _assignment(self) -> Path:

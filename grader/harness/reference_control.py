@@ -7,20 +7,21 @@ that is too small, lets the reference fail as well. Then nobody loses points: th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.contracts.call import Call, InputCase
+from grader.contracts.call import Call, InputCase, Request
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.harness.tracebacks import innermost_first
 from grader.model.observation import STUDENTS_DOING, Outcome
 
-Request = tuple[str, InputCase]
-"""A call of a function of the imported file."""
-
-REQUESTS, REQUEST_BYTES = 32, 64 * 2**20
+REQUESTS, REQUEST_BYTES = 128, 64 * 2**20
 """So many calls of one process are kept, and with them so many bytes of arguments."""
+DISPUTED = 16
+"""Of so many processes the wrong results are held against the reference."""
+REPLAY_CALLS = 10
+"""The reference makes them again in the time that so many calls may take, so that they end."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
@@ -58,21 +59,55 @@ class ReferenceControl:
 class Requests:
     """The calls that a process has made so far, as long as they are few."""
 
-    _made: list[Request] | None = field(default_factory=list)
-    """None from the call on that was one too many."""
+    _made: list[Request] = field(default_factory=list)
+    _count: int = 0
     _bytes: int = 0
 
     def add(self, function: str, case: InputCase, argument_bytes: int) -> None:
         """Keep a call that returned."""
+        self._count += 1
         self._bytes += argument_bytes
-        if self._made is None or len(self._made) + 1 == REQUESTS or self._bytes > REQUEST_BYTES:
-            self._made = None
-        else:
+        if self._all_kept:
             self._made.append((function, case))
+        else:
+            self._made.clear()
+
+    @property
+    def _all_kept(self) -> bool:
+        return self._count < REQUESTS and self._bytes <= REQUEST_BYTES
 
     def followed_by(self, function: str, case: InputCase) -> tuple[Request, ...] | None:
         """Return all calls of the process, this one last; None if there were too many to keep."""
-        return None if self._made is None else (*self._made, (function, case))
+        return (*self._made, (function, case)) if self._all_kept else None
+
+    def disputed_with(self, function: str, case: InputCase) -> tuple[Request, ...]:
+        """Return the calls by which a wrong result is held against the reference.
+
+        That is this one alone where arguments are large: few functions of those have a state. It is none
+        after too many calls.
+        """
+        if self._count >= REQUESTS:
+            return ()
+        return self.followed_by(function, case) or ((function, case),)
+
+
+def replays(calls: Sequence[Call]) -> Iterator[list[Call]]:
+    """Yield the calls of each process, the last one first: its requests are those of all of them.
+
+    Of more than `DISPUTED` processes the others are left out, those of which fewest calls are known.
+    """
+    left = sorted(calls, key=lambda call: -len(call.requests))
+    for _ in range(DISPUTED):
+        if not left:
+            return
+        last = _made(left[0])
+        of_one = [call for call in left if _made(call) == last[: len(call.requests)]]
+        yield of_one
+        left = [call for call in left if all(call is not other for other in of_one)]
+
+
+def _made(call: Call) -> list[tuple[str, int]]:
+    return [(function, id(case)) for function, case in call.requests]
 
 
 def is_a_failure(call: Call) -> bool:

@@ -10,7 +10,7 @@ from mmap import mmap
 from types import TracebackType
 from typing import Any, Self
 
-from grader.contracts.call import Burst, Call, InputCase, Run
+from grader.contracts.call import Burst, Call, InputCase, Request, Run
 from grader.contracts.context import Proof
 from grader.errors import CourseError, NotObservedError
 from grader.harness.answer import read_answer, read_records
@@ -19,7 +19,7 @@ from grader.harness.course_forks import AfterCalls, ForkedAnswers
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered, asks
-from grader.harness.reference_control import ReferenceControl, Request, Requests, is_a_failure, of_a_program
+from grader.harness.reference_control import ReferenceControl, Requests, is_a_failure, of_a_program
 from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome, Symptom
@@ -114,7 +114,9 @@ class ChildSubject:
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
         call = self._explained(function, call)
-        call = self._on_devices(replace(call, launches_asked=launches.count), function)
+        disputed = self._requests.disputed_with(function, case)
+        call = replace(call, launches_asked=launches.count, requests=disputed)
+        call = self._on_devices(call, function)
         self._must_be_its_own(call, requests)
         self._requests.add(function, case, sum(sent.document))
         return self._recorded(call, proof)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.contracts.call import Call, InputCase
+from grader.contracts.call import Call, InputCase, Replayed
 from grader.harness.item_context import ItemContext
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -79,9 +79,9 @@ class InProcessContext:
     def expected(self, oracle: str) -> Callable[..., Any]:
         return self.oracles[oracle]
 
-    def by_reference(self, of: str, cases: Sequence[InputCase]) -> Sequence[Call]:
-        """Return nothing: there is none."""
-        return ()
+    def by_reference(self, module: str, calls: Sequence[Call]) -> Replayed:
+        """Yield nothing: there is none."""
+        yield from ()
 
     @contextmanager
     def subject(self, module: str) -> Iterator[InProcessSubject]:

@@ -11,6 +11,7 @@ from grader.checks.matches_reference import MatchesReference
 from grader.checks.script import Script
 from grader.contracts.call import Call, InputCase
 from grader.errors import CourseError, NotObservedError
+from grader.harness import reference_control
 from grader.harness.reference_control import REQUEST_BYTES, REQUESTS, Requests, failure
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -241,6 +242,54 @@ def test_what_an_oracle_cannot_do_is_told_with_its_line(context, oracle, line):
         observe(made, of="work.half")
 
 
+STATEFUL = {
+    "inputs.py": """
+        from grader.api import case
+        def numbers(rng):
+            yield from (case(str(n), n) for n in range(9))
+    """,
+    "expected.py": "def half(n): return n // 2\n",
+    "reference/work.py": "MADE = []\ndef half(n):\n    MADE.append(n)\n    return (len(MADE) - 1) // 2\n",
+}
+
+
+def test_calls_before_a_wrong_result_are_made_with_the_reference_as_well(context):
+    """A reference whose answers depend on its calls would be wrong without them."""
+    wrong = STATEFUL["reference/work.py"].replace("// 2", "// (2 + (n == 7))")
+    observation = observe(context({"work.py": wrong}, STATEFUL), of="work.half")
+    assert [case.agrees["half"] for case in observation.cases] == [True] * 7 + [False, True]
+
+
+def test_after_a_crash_the_reference_begins_anew_as_the_submission_does(context):
+    crashes = "MADE = []\ndef half(n):\n    MADE.append(n)\n    return n if n != 4 else 1 / 0\n"
+    course = {**STATEFUL, "expected.py": "def half(n): return (n if n < 5 else n - 5) // 2\n"}
+    observation = observe(context({"work.py": crashes}, course), of="work.half")
+    assert [case.outcome is Outcome.CRASHED for case in observation.cases] == [False] * 4 + [True] + [
+        False
+    ] * 4
+
+
+def test_of_more_calls_than_are_kept_the_first_are_held_against_the_reference(context, monkeypatch):
+    monkeypatch.setattr(reference_control, "REQUESTS", 4)
+    wrong = STATEFUL["reference/work.py"].replace("// 2", "// (2 + (n == 7))")
+    observation = observe(context({"work.py": wrong}, STATEFUL), of="work.half")
+    assert [case.agrees["half"] for case in observation.cases] == [True] * 7 + [False, True]
+
+
+def test_large_arguments_are_held_against_the_reference_alone(context, monkeypatch):
+    monkeypatch.setattr(reference_control, "REQUEST_BYTES", 100)
+    course = {**STATEFUL, "reference/work.py": WORK["work.py"], "expected.py": "def half(n): return n + 1\n"}
+    with pytest.raises(CourseError, match=r"^reference: 8: got 4.0, expected 9"):
+        observe(context({"work.py": "def half(n): return n + (n < 8)\n"}, course), of="work.half")
+
+
+def test_a_wrong_oracle_shows_also_behind_calls_that_are_right(context, monkeypatch):
+    monkeypatch.setattr(reference_control, "REQUESTS", 4)
+    course = {**STATEFUL, "expected.py": "def half(n): return 9 if n in {2, 8} else n // 2\n"}
+    with pytest.raises(CourseError, match="reference: 2: got 1, expected 9"):
+        observe(context({"work.py": STATEFUL["reference/work.py"]}, course), of="work.half")
+
+
 HOLDS = {
     "a port": "import socket\nheld = socket.create_server(('127.0.0.1', 50007))\n",
     "a port that waits": """
@@ -306,11 +355,11 @@ def test_calls_before_are_made_with_the_reference_as_well(context):
 
 
 def test_after_more_calls_than_are_kept_the_submission_is_blamed(context):
-    driver = "LEFT = [99]\ndef half(x):\n    LEFT[0] -= 1\n    return 1 / LEFT[0]\n"
+    driver = f"LEFT = [{REQUESTS + 1}]\ndef half(x):\n    LEFT[0] -= 1\n    return 1 / LEFT[0]\n"
     course = {"given/driver.py": driver}
     with context(WORK, course).subject("driver") as subject:
         case = InputCase(name="", args=(1.0,))
-        calls = [subject.call("half", case) for _ in range(99)]
+        calls = [subject.call("half", case) for _ in range(REQUESTS + 1)]
         assert calls[-1].outcome is Outcome.CRASHED
 
 
@@ -320,8 +369,10 @@ def test_what_was_once_too_much_to_keep_stays_so(sizes):
     assert requests.followed_by("half", case) == (("half", case),)
     for size in sizes:
         requests.add("half", case, size)
+    alone = () if len(sizes) > 1 else (("half", case),)
     for _ in range(3):
         assert requests.followed_by("half", case) is None, "a part of the calls is not what the program did"
+        assert requests.disputed_with("half", case) == alone
         requests.add("half", case, 1)
 
 
