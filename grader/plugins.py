@@ -20,6 +20,7 @@ from grader.contracts.check import CheckKind, DeferredKind
 from grader.contracts.fulfilled import fulfilling, full_name
 from grader.coursecode import PACKAGE, course_module, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
+from grader.harness.guarded_kind import guarded
 from grader.installed import installed_plugins
 from grader.markers import PROJECT
 
@@ -288,7 +289,7 @@ def _kind(answer: object) -> CheckKind | DeferredKind:
     if isinstance(answer, DeferredKind):
         return answer
     kind: CheckKind = _brought(answer, CheckKind)()
-    return kind
+    return guarded(kind)
 
 
 def _brought(answer: object, *contracts: type) -> type:
@@ -321,7 +322,7 @@ def _imported(deferred: DeferredKind) -> CheckKind:
         raise CourseError(f"check kind {deferred.name}: {where}: {problem}") from None
     if kind.name != deferred.name:
         raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
-    return kind
+    return guarded(kind)
 
 
 def _listed(answers: object) -> list[object]:

@@ -133,7 +133,8 @@ class RunSummary:
             self._reasons.refused(tell(result, lambda problem: self._tell_once(problem, name)))
             self._ungraded.update(self._senders(self._uploads[number]))
             return
-        for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
+        remarks = result.trouble, *result.mistakes, self._course.roster.remark(result.submission)
+        for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from grader.errors import ExitCode, worst
@@ -17,6 +18,7 @@ from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
 from grader.model.view import AudienceView
 from grader.plugins import Plugins
+from grader.scoring.drawings import mistakes
 from grader.scoring.redact import closes, staff_view, student_view
 from grader.scoring.score import score
 
@@ -39,6 +41,8 @@ class Graded:
     reports: tuple[Path, ...]
     trouble: str = ""
     """Why observing was cut short, if it was."""
+    mistakes: tuple[str, ...] = ()
+    """Lines on drawings that the course's or a plugin's kinds failed to draw."""
     ran: bool = True
     """Whether this command had anything to run for it."""
     collected: bool = False
@@ -128,6 +132,7 @@ def write_grade(
         scorecard=scorecard,
         results=results,
         reports=reports,
+        mistakes=tuple(dict.fromkeys(mistakes(chain.from_iterable(for_staff.drawings.values())))),
     )
 
 

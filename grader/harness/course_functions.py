@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of, missing_file
 from grader.errors import CourseError
+from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
 from grader.subject.wire import Encoder, TooLarge
 
 INPUTS, EXPECTED = "inputs.py", "expected.py"
@@ -75,37 +74,11 @@ def _cases(values: Iterable[Any] | InputCase, where: str) -> Iterator[InputCase]
         yield case
 
 
-class _TooLong(BaseException):
-    """A function of the course did not end in its time; an `except Exception` of it does not catch that."""
-
-
-@contextmanager
-def _limit(within_s: float) -> Iterator[None]:
-    """Raise `_TooLong` in the main thread after so many seconds (SIGALRM); 0 for no limit."""
-
-    def stop(number: int, frame: object) -> None:
-        raise _TooLong
-
-    if not within_s:
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, within_s, within_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 class CourseFunctions:
     """Calls families and oracles, and turns what they raise into `CourseError` with file and line."""
 
-    def __init__(self, folder: Path, *, within_s: float = 0.0) -> None:
-        """Take the assignment's folder; with `within_s` a call that lasts longer is a mistake as well.
-
-        That is for the main thread alone (SIGALRM).
-        """
+    def __init__(self, folder: Path, *, within_s: float = FUNCTION_CPU_S) -> None:
+        """Take the assignment's folder; a call that computes for longer than `within_s` is a mistake, too."""
         self._folder = folder
         self._within_s = within_s
 
@@ -159,13 +132,12 @@ class CourseFunctions:
 
     def _run(self, file: str, name: str, act: Callable[[], Any]) -> Any:
         try:
-            with _limit(self._within_s):
+            with time_limit(self._within_s):
                 return act()
         except CourseError:
             raise
-        except _TooLong as error:
-            path = self._folder / file
-            line = line_of(error, str(path)) or 1
+        except TimeIsUpError as error:
+            path, line, _ = error.place or (self._folder / file, 1, "")
             message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
             raise CourseError(f"{path}:{line}: {name}: {message}") from None
         except (Exception, SystemExit) as error:

@@ -15,7 +15,7 @@ from grader.model.drawing import Drawing, MarkedText
 from grader.reports.layout import base64_only
 from grader.reports.words import dated
 from grader.review.desk import criteria_of
-from grader.scoring.drawings import related_of
+from grader.scoring.drawings import shown
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
@@ -73,8 +73,7 @@ def exhibit(
         return _answer(item, observation)
     drawings: Iterable[Drawing] = ()
     if observation is not None:
-        beside = kind.show_beside(item.options, observation, related_of(item, observations or {}))
-        drawings = (*kind.show(item.options, observation), *beside)
+        drawings = shown(kind, item, observation, observations or {})
     judged = item.options if isinstance(item.options, JudgedOptions) else JudgedOptions()
     return Exhibit(
         question=judged.request or item.title,

@@ -14,6 +14,7 @@ from grader.gradebook.tables import EVIDENCE
 from grader.model.drawing import Gauge
 from grader.model.score import Standing
 from grader.review.desk import always_for_people
+from grader.scoring.drawings import shown
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
@@ -67,7 +68,7 @@ def _traits(desk: Desk, observations: Mapping[str, Observation]) -> tuple[bool, 
             unanswered |= bool(observation.facts.get("missing"))
         elif not always_for_people(item):
             kind = desk.plugins.checks[item.check]
-            near |= any(map(_is_near, kind.show(item.options, observation)))
+            near |= any(map(_is_near, shown(kind, item, observation, observations)))
     return unanswered, near
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from grader.errors import CourseError
 from grader.model.drawing import Drawing, Paragraph
 from grader.scoring.advice import of_differences, of_ends
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
     from grader.model.observation import Observation
     from grader.model.rubric import Item
+
+NOT_DRAWN = "Not drawn"
+"""The title of what stands in the place of such a drawing."""
 
 
 def drawings_of(
@@ -21,7 +25,7 @@ def drawings_of(
     return {
         item.id: (
             *of_ends(observation),
-            *_shown(kind, item, observation, observations),
+            *shown(kind, item, observation, observations),
             *of_differences(observation),
         )
         for item in items
@@ -34,13 +38,24 @@ def related_of(item: Item, observations: Mapping[str, Observation]) -> dict[str,
     return {name: observations[name] for name in item.uses if name in observations}
 
 
-def _shown(
+def shown(
     kind: CheckKind, item: Item, observation: Observation, observations: Mapping[str, Observation]
 ) -> tuple[Drawing, ...]:
     """Call what draws; a mistake in it costs the drawing, and never the report."""
     try:
         beside = kind.show_beside(item.options, observation, related_of(item, observations))
         return (*kind.show(item.options, observation), *beside)
+    except CourseError as error:
+        return (Paragraph(title=NOT_DRAWN, text=str(error), for_staff=True),)
     except Exception as error:
         text = f"{item.check} cannot draw this observation: {type(error).__name__}: {error}"
         return (Paragraph(text=text, for_staff=True),)
+
+
+def mistakes(drawings: Iterable[Drawing]) -> tuple[str, ...]:
+    """Return the lines on drawings that failed by a mistake of the course's or a plugin's kind."""
+    return tuple(
+        drawing.text
+        for drawing in drawings
+        if isinstance(drawing, Paragraph) and drawing.title == NOT_DRAWN and drawing.for_staff
+    )

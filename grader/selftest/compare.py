@@ -249,6 +249,8 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
     card, observations = graded.scorecard, graded.evidence.observations
     if graded.trouble:
         yield Deviation(text=graded.trouble, exit_code=ExitCode.NOT_OBSERVED)
+    for mistake in graded.mistakes:
+        yield Deviation(text=mistake)
     if case.refused:
         yield Deviation(text=f"is accepted, expected to be refused: {case.refused}")
         return

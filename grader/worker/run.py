@@ -16,6 +16,7 @@ from grader.grading.plan import cores_of
 from grader.harness.server_spec import ServerSpec, of_tool
 from grader.harness.servers import Servers
 from grader.machine.lease import Lease
+from grader.machine.time_limit import tell_by
 from grader.model.evidence import WorkerRun
 from grader.model.job import WAITS, Job
 from grader.worker.devices import Devices, foreseen, gpus_for
@@ -46,6 +47,7 @@ def run(
         CourseError: a plugin of the course cannot be loaded.
     """
     job = from_plain(Job, loads(job_file.read_text()), where=str(job_file))
+    tell_by(_log_wait)
     job_file.unlink()  # it holds the seed, and a program without a wall around it could read it
     plugins = cache.plugins(job.course)
     with ExitStack() as resources:

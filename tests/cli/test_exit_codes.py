@@ -224,6 +224,48 @@ def test_4_if_an_item_takes_points_from_the_reference_too_and_nobody_loses_them(
     assert (verified.returncode, verified.stdout.count("loses points as well")) == (4, 2)
 
 
+ENDLESS = """
+from grader.harness.course_functions import CourseFunctions
+from grader.machine import time_limit
+
+CourseFunctions.__init__.__kwdefaults__["within_s"] = 0.4  # of the items after this one
+time_limit.TELL_S = 0.1
+
+def double(x): return x + x
+
+def square(x):
+    while True:
+        x += 1
+"""
+
+
+def test_4_if_a_function_of_the_course_does_not_end_and_the_display_says_so(course):
+    course.write("assignments/tiny/expected.py", ENDLESS)
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    assert re.search(r"grader: ann waits: \S+/tiny/expected\.py:1[12]: square has not ended yet", done.stderr)
+    _, seen = (r["observation"] for r in course.records() if r["record"] == "observation")
+    assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
+    assert re.search(r"tiny/expected\.py:1[12]: square: has not ended after 0\.4 s; make it", seen["note"])
+
+
+def test_a_mistake_in_what_a_kind_of_the_course_draws_is_told_and_the_page_stands(course):
+    checks = course.folder / "assignments/tiny/checks.py"
+    show = "    def show(self, options, observation):\n        yield 1 / 0\n\n    def award"
+    checks.write_text(checks.read_text().replace("    def award", show))
+    course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
+    done = course.run("run", course.submit("ann"), course.submit("ben"))
+    place = "tiny/checks.py:22: check kind kills_once: show"
+    line = f"{place}: cannot draw this: ZeroDivisionError: division by zero"
+    assert (done.returncode, done.stderr.count(f"{line}; correct the file")) == (0, 1)
+    page = (course.results("ben") / "report.html").read_text()
+    assert line in page
+    assert "it was looked at" in page
+    assert "ZeroDivision" not in (course.results("ben") / "feedback/report.html").read_text()
+    verified = course.run("verify")
+    assert (verified.returncode, line in verified.stdout) == (4, True)
+
+
 def test_4_if_the_course_demands_a_layer_that_does_not_exist(course):
     course.write("course.yaml", "title: x\nmin_isolation: bubblewarp\n")
     done = course.run("run", course.submit())

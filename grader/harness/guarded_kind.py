@@ -1,0 +1,85 @@
+"""Check kinds of a course or a plugin, whose methods get a limit of time and whose mistakes get a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from math import inf
+from typing import Any
+
+from grader.contracts.check import CheckKind
+from grader.coursecode import PACKAGE, deepest_place
+from grader.errors import CourseError, GraderError
+from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
+
+OBSERVE_CPU_S = 600.0
+"""CPU seconds of one `observe`, the time of programs not included."""
+_OURS = "grader"
+
+
+def guarded(kind: CheckKind) -> CheckKind:
+    """Return a kind whose `observe`, `award` and `show` end in time; one of our own is returned as it is.
+
+    Their `CourseError` names file and line. Exceptions of `observe` and `award` pass, those of what draws
+    are errors of that kind.
+    """
+    package = type(kind).__module__.partition(".")[0]
+    if package == _OURS:
+        return kind
+    for name, limit_s in {"observe": OBSERVE_CPU_S, "award": FUNCTION_CPU_S}.items():
+        _replace(kind, name, _limited(kind, name, getattr(kind, name), limit_s))
+    for name in ("show", "show_beside"):
+        drawn = _limited(kind, name, _listed(getattr(kind, name)), FUNCTION_CPU_S)
+        _replace(kind, name, _drawing(kind, name, drawn))
+    return kind
+
+
+def _limited(kind: CheckKind, name: str, method: Callable[..., Any], cpu_s: float) -> Callable[..., Any]:
+    packages = {type(kind).__module__.partition(".")[0]}
+    observes = name == "observe"  # it waits for programs, which have limits of their own
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with time_limit(cpu_s, wall_s=inf if observes else None, packages=packages, tells=not observes):
+                return method(*args, **kwargs)
+        except TimeIsUpError as error:
+            message = f"has not ended after {cpu_s:g} s of CPU time; make it shorter, or end its loop"
+            raise CourseError(f"{_place(kind, name, error.place)}: {message}") from None
+
+    return call
+
+
+def _listed(method: Callable[..., Iterable[Any]]) -> Callable[..., tuple[Any, ...]]:
+    """Return a method that draws at once what another one yields."""
+    return wraps(method)(lambda *args, **kwargs: tuple(method(*args, **kwargs)))
+
+
+def _drawing(kind: CheckKind, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(*args, **kwargs)
+        except GraderError:
+            raise
+        except Exception as error:
+            place = deepest_place(error, {type(kind).__module__.partition(".")[0]})
+            problem = f"cannot draw this: {type(error).__name__}: {error}; {_remedy(kind)}"
+            raise CourseError(f"{_place(kind, name, place)}: {problem}") from None
+
+    return call
+
+
+def _place(kind: CheckKind, name: str, place: tuple[Any, int, str] | None) -> str:
+    code = getattr(getattr(type(kind), name), "__code__", None)
+    file, line = place[:2] if place else (code.co_filename, code.co_firstlineno) if code else ("", 0)
+    return f"{file}:{line}: check kind {kind.name}: {name}"
+
+
+def _remedy(kind: CheckKind) -> str:
+    in_course = type(kind).__module__.startswith(f"{PACKAGE}.")
+    return "correct the file" if in_course else "tell its author, or uninstall the plugin"
+
+
+def _replace(kind: CheckKind, name: str, method: Callable[..., Any]) -> None:
+    object.__setattr__(kind, name, method)  # a kind may be a frozen dataclass

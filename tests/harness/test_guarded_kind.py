@@ -1,0 +1,63 @@
+"""Methods of a course's kind end in time, and mistakes in what draws name file and line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from grader.checks.script import Script
+from grader.coursecode import PACKAGE
+from grader.errors import CourseError
+from grader.harness import guarded_kind
+from grader.harness.guarded_kind import guarded
+
+SOURCE = """
+from dataclasses import dataclass
+from grader.contracts.check import CheckKind
+
+class Loops(CheckKind):
+    name = "loops"
+    @dataclass(frozen=True)
+    class Options: pass
+    def observe(self, options, context):
+        while True: pass
+    def award(self, options, observation, related):
+        while True: pass
+    def show(self, options, observation):
+        while True: yield 1
+    def show_beside(self, options, observation, related):
+        yield 1
+        raise KeyError("samples")
+"""
+
+
+@pytest.fixture
+def kind(monkeypatch):
+    names = {"__name__": f"{PACKAGE}.a.checks"}
+    exec(compile(SOURCE, "/course/checks.py", "exec", dont_inherit=True), names)
+    monkeypatch.setattr(guarded_kind, "OBSERVE_CPU_S", 0.02)
+    monkeypatch.setattr(guarded_kind, "FUNCTION_CPU_S", 0.02)
+    return guarded(names["Loops"]())
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "line"),
+    [("observe", (None, None), 10), ("award", (None, None, {}), 12), ("show", (None, None), 14)],
+)
+def test_a_method_that_does_not_end_is_stopped_with_its_line(kind, method, arguments, line):
+    message = f"/course/checks.py:{line}: check kind loops: {method}: has not ended after 0.02 s of CPU time"
+    with pytest.raises(CourseError, match=f"^{re.escape(message)}; make it shorter, or end its loop$"):
+        getattr(kind, method)(*arguments)
+
+
+def test_a_mistake_in_what_draws_is_that_kinds(kind):
+    place = "/course/checks.py:17: check kind loops: show_beside: cannot draw this: KeyError: 'samples'"
+    with pytest.raises(CourseError, match=f"^{re.escape(place)}; correct the file$"):
+        kind.show_beside(None, None, {})
+
+
+def test_our_own_kinds_are_left_as_they_are():
+    kind = Script()
+    assert guarded(kind) is kind
+    assert not vars(kind)

@@ -1,0 +1,105 @@
+"""A function of the course that does not end is stopped, and a person is told where it stands."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from grader.coursecode import PACKAGE
+from grader.machine import time_limit as module
+from grader.machine.time_limit import TimeIsUpError, tell_by, time_limit
+
+SOURCE = """
+def loop():
+    while True:
+        try:
+            1
+        except Exception:
+            pass
+
+def wait(event):
+    event.wait()
+"""
+
+
+@pytest.fixture
+def course():
+    names = {"__name__": f"{PACKAGE}.a.inputs"}
+    exec(compile(SOURCE, "/course/inputs.py", "exec"), names)
+    return names
+
+
+def test_a_loop_ends_with_the_line_at_which_it_stood(course):
+    with pytest.raises(TimeIsUpError) as error, time_limit(0.02):
+        course["loop"]()
+    file, line, function = error.value.place
+    assert (str(file), function) == ("/course/inputs.py", "loop")
+    assert 3 <= line <= 7
+
+
+def test_a_function_that_waits_ends_by_the_clock(course):
+    with pytest.raises(TimeIsUpError), time_limit(9.0, wall_s=0.02):
+        course["wait"](threading.Event())
+
+
+def test_the_outer_limit_ends_what_is_within_an_inner_one(course):
+    with pytest.raises(TimeIsUpError), time_limit(0.02), time_limit(9.0):
+        course["loop"]()
+
+
+def test_an_inner_limit_leaves_the_outer_one(course):
+    with time_limit(9.0):
+        with pytest.raises(TimeIsUpError), time_limit(0.01):
+            course["loop"]()
+        assert sum(range(1000)) == 499500
+
+
+def test_a_person_is_told_of_a_long_one_once(course, monkeypatch):
+    monkeypatch.setattr(module, "TELL_S", 0.01)
+    lines, told = [], threading.Event()
+
+    def tell(line):
+        lines.append(line)
+        told.set()
+
+    tell_by(tell)
+    try:
+        with time_limit(9.0):
+            course["wait"](told)
+    finally:
+        tell_by(None)
+    assert lines == ["/course/inputs.py:10: wait has not ended yet"]
+
+
+def test_what_ends_in_time_is_left_alone_and_so_are_other_threads(course):
+    with time_limit(9.0):
+        assert True
+    outcome = []
+
+    def elsewhere():
+        with time_limit(0.0):
+            time.sleep(0)
+            outcome.append("ended")
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert outcome == ["ended"]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child only computes
+def test_a_process_that_was_forked_has_limits_of_its_own(course):
+    with time_limit(9.0):
+        pass
+    child = os.fork()
+    if child == 0:
+        try:
+            with time_limit(0.02):
+                course["loop"]()
+        except TimeIsUpError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
