@@ -25,7 +25,7 @@ ENGINE = click.option("--engine", default=LOCAL, show_default=True, metavar="NAM
 
 @click.group("course")
 def command() -> None:
-    """Check the course: its settings, rubrics, families of inputs and oracles."""
+    """Check the course: settings, rubrics, families of inputs, oracles, what its submissions must earn."""
 
 
 @command.command("check")

@@ -28,16 +28,20 @@ def points_of(rubric: Rubric, lines: Sequence[Line]) -> Points:
 
     earning = [line for line in lines if line.counts == "earns"]
     earned, bonus, penalty = total("earns"), total("bonus"), total("penalty")
-    before = earned + bonus
-    raw = max(before + penalty, min(before, rubric.floor))
     return Points(
         earned=earned,
         pending=_sum(line.possible for line in earning if line.standing is Standing.PROVISIONAL),
         possible=_sum(line.possible for line in earning),
         bonus=bonus,
         penalty=penalty,
-        raw=exact(raw if rubric.at_most is None else min(raw, rubric.at_most)),
+        raw=raw_total(rubric, earned + bonus, penalty),
     )
+
+
+def raw_total(rubric: Rubric, earned: float, penalty: float) -> float:
+    """Return the total, before lateness, of points with their bonus and of penalties, which are below 0."""
+    raw = max(earned + penalty, min(earned, rubric.floor))
+    return exact(raw if rubric.at_most is None else min(raw, rubric.at_most))
 
 
 def standing_of(lines: Iterable[Line]) -> Standing:

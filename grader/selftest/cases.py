@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
+from math import fsum
 from pathlib import Path
 from typing import Any, Literal, NewType
 
@@ -17,12 +18,17 @@ from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.model.options import option
-from grader.model.rubric import Rubric
+from grader.model.rubric import Item, Rubric
+from grader.packing.sources import EXPECTED
+from grader.packing.submissions import sources_in, without_expectation
 from grader.plugins import Plugins
+from grader.scoring.totals import raw_total
 
 SOURCES = "tests/submissions"
 """The folder of the course's own submissions, each with an `expected.yaml`."""
 ARCHIVES = "submissions"
+_ROUNDED = 0.005
+"""The most by which points with two decimals, as a scorecard prints them, differ from what is earned."""
 
 Points = float | Quotient | Literal["pending"]
 """As a scorecard prints them, 2.67, or exactly, 8/3."""
@@ -164,6 +170,20 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     return cases
 
 
+def expectation_problems(
+    course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric | None]
+) -> Iterator[str]:
+    """Yield every problem of the `expected.yaml` of the course's submissions, as a line with its place.
+
+    `rubrics` holds None for a file that is wrong itself: nothing is compared with it.
+    """
+    for name in without_expectation(course.folder / SOURCES):
+        yield f"{SOURCES}/{name}: has no {EXPECTED}; say there what it must earn"
+    allowed = _allowed(plugins, rubrics)
+    for folder in sources_in(course.folder / SOURCES):
+        yield from _read(folder / EXPECTED, allowed, rubrics)[1]
+
+
 def reference_case(folder: Path, rubric: Rubric) -> SelfTestCase:
     """Return the case of a reference, which must earn all that can be decided on this machine."""
     return SelfTestCase(
@@ -203,11 +223,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 def _expectations(
     files: Sequence[Path], course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric]
 ) -> list[tuple[str, Expectation]]:
-    allowed = {
-        AssignmentName: AllowedNames(what="assignment", names=frozenset(plugins.assignment_folders)),
-        RubricName: AllowedNames(what="rubric", names=frozenset(rubrics)),
-        SandboxName: AllowedNames(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
-    }
+    allowed = _allowed(plugins, rubrics)
     read: list[tuple[str, Expectation]] = []
     problems: list[str] = []
     for file in files:
@@ -220,8 +236,16 @@ def _expectations(
     return read
 
 
+def _allowed(plugins: Plugins, rubrics: Iterable[str]) -> dict[Any, AllowedNames]:
+    return {
+        AssignmentName: AllowedNames(what="assignment", names=frozenset(plugins.assignment_folders)),
+        RubricName: AllowedNames(what="rubric", names=frozenset(rubrics)),
+        SandboxName: AllowedNames(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
+    }
+
+
 def _read(
-    file: Path, allowed: Mapping[Any, AllowedNames], rubrics: Mapping[str, Rubric]
+    file: Path, allowed: Mapping[Any, AllowedNames], rubrics: Mapping[str, Rubric | None]
 ) -> tuple[Expectation | None, tuple[str, ...]]:
     """Read a file; return its expectation, or every problem of it as a line."""
     document = read_yaml(file)
@@ -235,15 +259,28 @@ def _read(
     return (None if problems else expectation), document.lines(problems)
 
 
-def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iterator[Problem]:
+def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric | None]) -> Iterator[Problem]:
     """Check an expectation against its rubric."""
-    rubric = rubrics.get(_rubric_name(expectation))
+    name = _rubric_name(expectation)
+    rubric = rubrics.get(name)
     if rubric is None:
-        yield Problem(path=("assignment",), message="has no rubric of its own name; name one with rubric:")
+        if name not in rubrics:
+            message = "has no rubric of its own name; name one with rubric:"
+            yield Problem(path=("assignment",), message=message)
         return
     if rubric.assignment != expectation.assignment:
         yield Problem(path=("rubric",), message=f"grades {rubric.assignment}; name one of the assignment")
         return
+    yield from _points_objections(expectation, rubric)
+    if expectation.earns.keys() == {item.id for item in rubric.items} and expectation.total is not None:
+        total = _total(rubric, expectation.earns)
+        if abs(total - expectation.total) > _ROUNDED * len(rubric.items):
+            message = f"must be the sum of earns, {total:.12g}, got {expectation.total:.12g}"
+            yield Problem(path=("total",), message=message)
+
+
+def _points_objections(expectation: Expectation, rubric: Rubric) -> Iterator[Problem]:
+    """Check the items of an expectation, and what they earn."""
     items = {item.id: item for item in rubric.items}
     for key, earned in (("earns", expectation.earns), ("on_gpu", expectation.on_gpu)):
         for name, points in earned.items():
@@ -252,12 +289,29 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
             elif name in expectation.leaves_out and points not in ("pending", 0):
                 message = "is left out; write pending, or 0 where an item that it needs earns nothing"
                 yield Problem(path=(key, name), message=message)
+            elif message := _out_of_range(items[name], points):
+                yield Problem(path=(key, name), message=message)
     for number, name in enumerate(expectation.leaves_out):
         if name not in items:
             yield Problem(path=("leaves_out", number), message=_unknown(name, rubric))
     for name in items:
         if name not in expectation.earns:
             yield Problem(path=("earns", name), message="missing; give its points, or pending")
+
+
+def _out_of_range(item: Item, points: Points) -> str:
+    """Return a message if no submission can earn so many points with an item."""
+    least, most = (-item.points, 0.0) if item.counts == "penalty" else (0.0, item.points)
+    if isinstance(points, str) or least - _ROUNDED <= points <= most + _ROUNDED:
+        return ""
+    return f"must be from {least:g} to {most:g}, as the rubric has it, got {points:.12g}"
+
+
+def _total(rubric: Rubric, earns: Mapping[str, Points]) -> float:
+    """Return the total of a submission that earns these points; what is pending has none."""
+    points = {name: 0.0 if isinstance(earned, str) else earned for name, earned in earns.items()}
+    penalty = fsum(points[item.id] for item in rubric.items if item.counts == "penalty")
+    return raw_total(rubric, fsum(points.values()) - penalty, penalty)
 
 
 def _unknown(name: str, rubric: Rubric) -> str:

@@ -16,7 +16,7 @@ from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
 from grader.config.facts import parameters_of
-from grader.config.problem import Problem, show_path
+from grader.config.problem import Problem, closest, show_path
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
@@ -25,8 +25,10 @@ from grader.grading.submission import layer_objection
 from grader.harness.course_forks import unpassable
 from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
 from grader.model.options import InputsName, values_of
-from grader.model.rubric import Item
+from grader.model.rubric import Item, Rubric
 from grader.plugins import Plugins
+from grader.selftest.cases import expectation_problems
+from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 
 SEED = "0" * 32
@@ -47,12 +49,13 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     """
     yield from _settings(course, plugins)
     yield from static_problems(course, plugins)
+    yield from _undeclared(course)
     try:
         paths = course.rubrics()
     except CourseError as error:
         yield from error.problems
-        paths = ()
-    graded = set()
+        return
+    rubrics: dict[str, Rubric | None] = {path.stem: None for path in paths}
     for path in paths:
         try:
             rubric = load_rubric(
@@ -64,11 +67,23 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         except CourseError as error:
             yield from error.problems
             continue
-        graded.add(rubric.assignment)
+        rubrics[path.stem] = rubric
         yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
+    graded = {rubric.assignment for rubric in rubrics.values() if rubric}
     for name, folder in plugins.assignment_folders.items():
-        if paths and name not in graded and not any(path.stem == name for path in paths):
+        if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
+    yield from expectation_problems(course, plugins, rubrics)
+
+
+def _undeclared(course: Course) -> Iterator[str]:
+    """Yield the folders that hold an assignment that nothing declares."""
+    for folder in sorted(course.folder.glob("assignments/*/")):
+        files = [path.name for path in folder.glob("*.py")]
+        if {INPUTS, EXPECTED} & {*files} and DECLARATION not in files:
+            near = closest(DECLARATION, files)
+            advice = f"rename {near}" if near else "write it"
+            yield f"{show_path(folder)}: has no {DECLARATION}, so that nothing declares it; {advice}"
 
 
 def _settings(course: Course, plugins: Plugins) -> Iterator[str]:

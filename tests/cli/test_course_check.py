@@ -459,7 +459,53 @@ def test_a_rubric_of_another_suffix_is_named(course):
     assert list(told(course)) == ["rubrics/vectors.yml: rubrics end in .yaml; rename it"]
 
 
+WRONG, STARTER = "tests/submissions/vectors_wrong", "tests/submissions/vectors_starter"
+
+
+def test_what_a_submission_must_earn_is_held_against_the_rubric(course):
+    def expects(name, right, wrong):
+        path = course / f"tests/submissions/vectors_{name}/expected.yaml"
+        assert right in path.read_text()
+        path.write_text(path.read_text().replace(right, wrong))
+
+    expects("right", "vectors.saxpy: 10", "vectors.saxpi: 10")
+    expects("starter", "total: 0", "total: 1")
+    expects("wrong", "vectors.saxpy: 0", "vectors.saxpy: 11")
+    (course / "tests/submissions/another/files").mkdir(parents=True)
+    ids = "no item of rubric vectors has this id; did you mean vectors.saxpy?"
+    right = "tests/submissions/vectors_right/expected.yaml"
+    assert list(told(course)) == [
+        "tests/submissions/another: has no expected.yaml; say there what it must earn",
+        f"{right}:3:1: earns.vectors.saxpy: missing; give its points, or pending",
+        f"{right}:4:3: earns.vectors.saxpi: {ids}",
+        f"{STARTER}/expected.yaml:5:1: total: must be the sum of earns, 0, got 1",
+        f"{WRONG}/expected.yaml:4:3: earns.vectors.saxpy: must be from 0 to 10, as the rubric has it, got 11",
+        f"{WRONG}/expected.yaml:5:1: total: must be the sum of earns, 11, got 0",
+    ]
+
+
+def test_a_rubric_that_is_wrong_is_no_mistake_of_the_submissions(course):
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("points: 10", "points: 11", 1))
+    (line,) = told(course)
+    assert line.startswith(RUBRIC)
+
+
+def test_an_assignment_whose_declaration_is_misspelt_is_named(course):
+    (course / ASSIGNMENT).rename(course / "assignments/vectors/assigment.py")
+    line = "assignments/vectors: has no assignment.py, so that nothing declares it; rename assigment.py"
+    assert line in told(course)
+
+
 def test_an_assignment_without_a_rubric_is_named(course):
+    (course / RUBRIC).unlink()
+    shutil.rmtree(course / "tests")
+    assert list(told(course)) == [
+        "assignments/vectors: no rubric grades this assignment; write rubrics/vectors.yaml"
+    ]
+
+
+def test_an_assignment_without_a_rubric_beside_others_is_named(course):
     shutil.copytree(course / "assignments/vectors", course / "assignments/matrices")
     path = course / "assignments/matrices/assignment.py"
     path.write_text(path.read_text().replace('name="vectors"', 'name="matrices"'))

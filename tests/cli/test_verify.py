@@ -186,11 +186,11 @@ def test_a_submission_that_earns_something_else_is_told_item_by_item_with_the_re
     assert out[-1].startswith("1 submission and 0 references: 1 not as expected; ")
 
 
-def test_a_total_that_is_not_the_one_that_is_given_deviates(course, verify):
+def test_a_total_that_is_not_the_sum_is_refused_before_anything_runs(course, verify):
     course.submit("ann", CONFUSED, earns(2, 0, 3))
-    code, out, _ = verify("ann")
-    assert code == 4
-    assert out[0] == "✗ ann: total is 2, expected 3"
+    code, out, err = verify("ann")
+    assert (code, out) == (4, [])
+    assert err[0].endswith("ann/expected.yaml:4:1: total: must be the sum of earns, 2, got 3")
 
 
 def test_a_reference_that_does_not_earn_everything_deviates(course, verify):
