@@ -7,8 +7,10 @@ import io
 import os
 import signal
 import sys
+from types import FrameType
 from typing import Any, TextIO
 
+from grader.coursecode import PACKAGE
 from grader.errors import ExitCode, worst
 
 OUTPUT, ERRORS = 1, 2
@@ -47,7 +49,7 @@ class Streams:
         self._output: _Descriptor | None = None
         if sys.stdout is sys.__stdout__:
             self._output = _Descriptor(OUTPUT, "w", closefd=False)
-            sys.stdout = _text(self._output, sys.stdout)
+            sys.stdout = _text(self._output, sys.stdout, kind=_CommandOutput)
         if sys.stderr is sys.__stderr__:
             sys.stderr = _text(_Descriptor(ERRORS, "w", closefd=False), sys.stderr, line_buffering=True)
 
@@ -65,9 +67,27 @@ class Streams:
         return worst([ExitCode(code), ExitCode.NOT_OBSERVED]) if code in set(ExitCode) else code
 
 
-def _text(descriptor: _Descriptor, like: TextIO | None, *, line_buffering: bool = False) -> io.TextIOWrapper:
+class _CommandOutput(io.TextIOWrapper):
+    """Standard output, to which only commands write: what files of a course print goes to standard error."""
+
+    def write(self, text: str) -> int:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if str(frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
+                return sys.stderr.write(text)
+            frame = frame.f_back
+        return super().write(text)
+
+
+def _text(
+    descriptor: _Descriptor,
+    like: TextIO | None,
+    *,
+    line_buffering: bool = False,
+    kind: type[io.TextIOWrapper] = io.TextIOWrapper,
+) -> io.TextIOWrapper:
     """Wrap a descriptor as text, with the encoding of another stream; other characters are escaped."""
-    return io.TextIOWrapper(
+    return kind(
         io.BufferedWriter(descriptor),
         encoding=getattr(like, "encoding", None) or "utf-8",
         errors="backslashreplace",

@@ -519,8 +519,9 @@ def test_programs_get_the_same_lines_as_json(course, command):
     assert json.loads(grader(course, command, "check", "--json").stdout) == {"problems": []}
     path = course / RUBRIC
     path.write_text(path.read_text().replace("inputs: vectors", "inputs: vektors"))
+    (course / ASSIGNMENT).write_text(f"{(course / ASSIGNMENT).read_text()}\nprint('for the teacher')\n")
     done = grader(course, command, "check", "--json")
-    assert (done.returncode, done.stderr) == (4, "")
+    assert (done.returncode, done.stderr) == (4, "for the teacher\n")
     (problem,) = json.loads(done.stdout)["problems"]
     assert problem.startswith("rubrics/vectors.yaml:12:5: items[0].inputs: no family of inputs.py is called")
 
