@@ -69,6 +69,10 @@ class NotObservedError(GraderError):
     exit_code = ExitCode.NOT_OBSERVED
 
 
+class OutdatedError(NotObservedError):
+    """Evidence of a run that began before the one whose grade is current; it is in the history alone."""
+
+
 class RootError(NotObservedError):
     """The machine has no user but root for a student's program."""
 

@@ -12,7 +12,7 @@ import click
 
 from grader.cli.echo import tell_line
 from grader.cli.files import PathType
-from grader.errors import NotObservedError, UsageError
+from grader.errors import NotObservedError, OutdatedError, UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
 
@@ -133,8 +133,6 @@ class Recorder:
         Raises:
             NotObservedError: it is graded, but cannot be recorded.
         """
-        from grader.gradebook.book import OutdatedError
-
         self.assignments.add(evidence.submission.assignment)
         try:
             self._book.record(evidence, scorecard, how=self._how, judge=self._judge)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, RowMapping, Select, Subquery, Table, func, in
 
 from grader import __version__
 from grader.config.codec import dumps
-from grader.errors import NotObservedError
+from grader.errors import NotObservedError, OutdatedError
 from grader.gradebook.earlier import with_time
 from grader.gradebook.judgements import add_points, with_judgements
 from grader.gradebook.location import open_database
@@ -53,10 +53,6 @@ class RecordedGrade:
     """When that run began: ISO 8601, UTC."""
     attempt: int
     """The number of the row that its evidence belongs to."""
-
-
-class OutdatedError(NotObservedError):
-    """Evidence of a run that began before the current one; it was added to the history alone."""
 
 
 class Gradebook(AbstractContextManager["Gradebook"]):

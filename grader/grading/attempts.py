@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from grader.errors import GraderError
+from grader.errors import GraderError, OutdatedError
 from grader.grading.grade import Grading
 from grader.grading.score import Graded
 from grader.grading.submission import Request
@@ -104,20 +105,37 @@ class Attempts:
     def _grade(self, requests: Mapping[int, Request]) -> Results:
         """Grade requests by their numbers, in as few waves as no student is in twice.
 
-        Each is told which other uploads of its student were graded in earlier waves.
+        Each is told which other uploads of its student were graded in earlier waves. One that the gradebook
+        does not take, because it has a later run, waits for the uploads that follow: if one of them counts,
+        as in a command that is repeated, nothing is wrong.
         """
         numbers = list(requests)
         graded: dict[str, dict[str, tuple[str, ...]]] = {}
-        for wave in waves([request.archive for request in requests.values()], self._roster):
-            of_wave = [self._after(requests[numbers[place]], graded) for place in wave]
+        outdated: dict[tuple[str, str], list[tuple[int, Graded]]] = {}
+        in_waves = waves([request.archive for request in requests.values()], self._roster)
+        for position, wave in enumerate(in_waves, start=1):
+            of_wave = [
+                replace(self._after(requests[numbers[place]], graded), followed=position < len(in_waves))
+                for place in wave
+            ]
             with closing(self._grading.grade(of_wave)) as results:
                 for place, result in results:
-                    if not isinstance(result, Exception):
-                        submission = result.submission
-                        uploads = graded.setdefault(submission.student, {})
-                        before = uploads.get(submission.assignment, ())
-                        uploads[submission.assignment] = (*before, submission.archive)
-                    yield numbers[wave[place]], result
+                    number = numbers[wave[place]]
+                    if isinstance(result, Exception):
+                        yield number, result
+                        continue
+                    submission = result.submission
+                    uploads = graded.setdefault(submission.student, {})
+                    before = uploads.get(submission.assignment, ())
+                    uploads[submission.assignment] = (*before, submission.archive)
+                    key = submission.student, submission.assignment
+                    if result.outdated:
+                        outdated.setdefault(key, []).append((number, result))
+                        continue
+                    yield from outdated.pop(key, ())
+                    yield number, result
+        for number, result in chain.from_iterable(outdated.values()):
+            yield number, OutdatedError(*result.outdated)
 
     def _after(self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Request:
         """Return a request that knows the uploads of its student which were graded before."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
-from grader.errors import ExitCode, worst
+from grader.errors import ExitCode, OutdatedError, worst
 from grader.files import host_folders
 from grader.grading.results import FEEDBACK, Results
 from grader.grading.submission import CourseFiles, OpenSubmission
@@ -49,6 +49,8 @@ class Graded:
     """Whether all that was to run had been run before this command began, elsewhere."""
     graded_by: str = ""
     """The name of the rubric that the earlier score in this folder was by; empty without one."""
+    outdated: tuple[str, ...] = ()
+    """Lines on a later run that the gradebook has; only of uploads that another one may follow."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -84,9 +86,15 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
         observations=submission.observations(),
     )
     graded = write_grade(evidence, rubric, submission.results, files, published=request.published)
+    outdated: tuple[str, ...] = ()
     if not (request.one_of_several and rubric.attempts == "best"):
-        files.plugins.graded(graded.submission, evidence, graded.scorecard)
-    return replace(graded, trouble=trouble, graded_by=submission.graded_by)
+        try:
+            files.plugins.graded(graded.submission, evidence, graded.scorecard)
+        except OutdatedError as error:
+            if not request.followed:
+                raise
+            outdated = error.problems
+    return replace(graded, trouble=trouble, graded_by=submission.graded_by, outdated=outdated)
 
 
 def write_grade(

@@ -62,6 +62,8 @@ class Request:
     """Why it counts and not another upload; where the best counts, that is known once all are graded."""
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By assignment, other uploads of the same student that this command has graded."""
+    followed: bool = False
+    """Whether uploads of the same student may come after it, one of which counts in its place."""
 
 
 class Recorded(Protocol):

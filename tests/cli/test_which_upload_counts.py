@@ -61,6 +61,19 @@ def test_which_upload_counts_where_names_give_no_order(course, book):
     everywhere(course, "ann", "ann.tgz", LAST)
 
 
+def test_the_same_command_again_has_nothing_to_refuse(course, book):
+    """The gradebook has a later run than that of the upload which does not count; it is not at fault."""
+    archives = twice(course)
+    first = course.run("run", *archives, *book)
+    again = course.run("run", *archives, *book)
+    assert (again.returncode, again.stderr) == (first.returncode, first.stderr)
+    everywhere(course, "ann", "ann.tgz", LAST)
+    Path(archives[1]).write_bytes(b"")
+    done = course.run("run", *archives, *book)
+    assert done.returncode == 5
+    assert "ann, tiny: a later run is recorded already" in done.stderr
+
+
 def everywhere(course, student, counts, chosen):
     for place in ("", "feedback/"):
         page = html.unescape((course.results(student) / f"{place}report.html").read_text())
