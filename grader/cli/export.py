@@ -31,7 +31,7 @@ def csv_(
 ) -> None:
     """Write a row for each student and a column for each item of ASSIGNMENT.
 
-    Points that are open are an empty cell. Students of the course's roster without a submission
+    Points that are open are an empty cell. Students of the course's roster without a grade
     come last.
     """
     need_file(out, as_json=as_json)

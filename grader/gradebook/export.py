@@ -25,13 +25,13 @@ AFTER = (
     "Of several uploads",
 )
 """Headings with capitals, which ids of items never have: they cannot be taken for each other."""
-NOTHING = "no submission"
+NOTHING = "no grade"
 
 
 def write_csv(book: Gradebook, assignment: str, roster: Sequence[str], file: TextIO) -> int:
     """Write a row for each student with a column for each item (RFC 4180), without formulas; return how many.
 
-    Points that are open are an empty cell. Students of the roster without a submission come last.
+    Points that are open are an empty cell. Students of the roster without a grade come last.
     `file` must have been opened with `newline=""`.
     """
     items = _items(book, assignment)

@@ -124,7 +124,7 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
         ("cy", "bo+cy", "", "2.0", ""),
         ("zoe", "", "", "", ""),
     ]
-    assert rows[3]["Standing"] == "no submission"
+    assert rows[3]["Standing"] == "no grade"
 
     file = course.cwd / "class.csv"
     assert course.run("export", "csv", "tiny", "--out", str(file)).returncode == 0
