@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from grader.errors import NotObservedError, UsageError
 from grader.grading.results import Results
 from grader.model.rubric import Item
 
+_DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12}")
 _SUBSTANCE = ("points", "possible", "comment", "criteria")
 """Fields of a judgement that a student notices."""
 ACCEPTED = "the suggestion was accepted"
@@ -59,10 +61,12 @@ class Judgements:
             advice = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
             self._wrong(line, f"{row.item!r} is no item that a person gives points for; {advice}")
             return
-        if row.submission and row.submission != graded.short_digest:
-            self._wrong(
-                line, f"{row.student} has handed in again since; export the table anew and look again"
+        if not graded.is_seen_by(row.submission):
+            again = f"{row.student} has handed in again since; export the table anew and look again"
+            changed = (
+                f"submission: {row.submission!r} names none; a spreadsheet has changed it: empty the cell"
             )
+            self._wrong(line, again if _DIGEST.fullmatch(row.submission) else changed)
         judgement = self._points(line, row, graded, item)
         if judgement is not None and len(self.problems) == before:
             self._keep(line, graded, item, judgement, row)
@@ -74,7 +78,7 @@ class Judgements:
             return False
         cells = cells_of(grade.points_given[row.item], grade.items[row.item])
         parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
-        return (row.submission in {"", grade.short_digest}) and cells == {
+        return grade.is_seen_by(row.submission) and cells == {
             "points": row.points,
             "parts": parts,
             "comment": row.comment,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
 
 DIGEST_DIGITS = 12
-"""How much of a digest stands in the table, behind `sha256:`."""
+"""How much of a digest stands in the table, behind `sha256:`: spreadsheets make digits alone a number."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,12 @@ class StoredGrade:
     @property
     def short_digest(self) -> str:
         """The beginning of the submission's digest, as the table has it."""
-        return self.evidence.submission.digest.rpartition(":")[2][:DIGEST_DIGITS]
+        kind, colon, digits = self.evidence.submission.digest.rpartition(":")
+        return f"{kind}{colon}{digits[:DIGEST_DIGITS]}"
+
+    def is_seen_by(self, cell: str) -> bool:
+        """Tell whether the cell of a table names this submission, or none; the digits alone do as well."""
+        return cell in {"", self.short_digest, self.short_digest.rpartition(":")[2]}
 
 
 def current_points(book: Gradebook | None, grade: StoredGrade) -> Mapping[str, PointsGiven]:

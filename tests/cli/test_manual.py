@@ -84,7 +84,9 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
         ("bob", "style", ""),
     ]
     assert (rows[0]["title"], rows[0]["asks"], rows[0]["possible"]) == ("'=HYPERLINK(1)", "Readable?", "4")
-    table.save([rows[0] | {"points": "2,5", "comment": "tidy"}, rows[1]])
+    assert rows[0]["submission"].startswith("sha256:"), "digits alone may be a number to a spreadsheet"
+    of_before = {"submission": rows[0]["submission"].removeprefix("sha256:")}
+    table.save([rows[0] | {"points": "2,5", "comment": "tidy"} | of_before, rows[1]])
     before = course.records()
     done = table.load()
     assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgement saved\n")
@@ -170,6 +172,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         row | {"item": "stlye", "points": "1"},
         row | {"item": "rules", "points": "1"},
         row | {"points": "1", "submission": "0123456789ab"},
+        row | {"points": "1", "submission": "1.23E+11"},
         row | {"points": ""},
     ]
     table.save(wrong)
@@ -187,8 +190,18 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         "8",
         "9",
         "9",
+        "10",
+        "10",
     ]
-    for part in ("line 2", "from 0 to 4, or ok, got '4.5'", "got 'nan'", "ann", "style", "handed in again"):
+    for part in (
+        "line 2",
+        "from 0 to 4, or ok, got '4.5'",
+        "got 'nan'",
+        "ann",
+        "style",
+        "again since",
+        "'1.23E+11' names none",
+    ):
         assert any(part in line for line in said), part
     assert said[-1] == "grader: nothing was written"
     assert not (course.results() / "manual.jsonl").exists()
