@@ -11,6 +11,7 @@ from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
 from grader.cli.files import RESULTS_FOLDER
 from grader.errors import ExitCode, NotObservedError
+from grader.model.magnitude import counted
 
 
 @click.command("record")
@@ -47,6 +48,6 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
         sums_by_name = {"recorded": counts[True], "recorded_already": counts[False]}
         echo_json({"gradebook": str(gradebook), **sums_by_name, "refused": refused})
         return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED
-    sums = f"{counts[True]} grades recorded, {counts[False]} recorded already"
+    sums = f"{counted(counts[True], 'grade')} recorded, {counts[False]} recorded already"
     echo(f"{gradebook}: {sums}" + (f", {len(refused)} refused" if refused else ""), err=True)
     return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED

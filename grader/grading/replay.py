@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
+from grader.config.points_file import MANUAL
 from grader.config.problem import show_path, suggestion
 from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
@@ -134,6 +135,8 @@ def replay(
     loaded = files.read_rubric(_rubric_file(course, stored, rubric))
     titles = {entry.id: entry.title for entry in loaded.items}
     if item not in titles or item not in evidence.observations:
+        if any(entry.id == item and entry.check == MANUAL for entry in loaded.items):
+            raise UsageError(f"--item {item}: is judged by a person alone; nothing can be observed again")
         observed = [name for name in titles if name in evidence.observations]
         raise UsageError(f"--item {item}: was not observed under this name; {suggestion(item, observed)}")
     submission = receive(

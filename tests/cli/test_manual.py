@@ -231,6 +231,9 @@ def test_where_only_people_give_points_nothing_has_to_be_observed_for_it(course,
     assert course.run("run", archive).returncode == 0
     assert item(course)["points"] == 3
     assert [record["record"] for record in course.records()] == ["submission"], "said once"
+    done = course.run("replay", str(course.results() / "score.json"), "--item", "style")
+    line = "--item style: is judged by a person alone; nothing can be observed again"
+    assert (done.returncode, done.stderr) == (2, f"grader: {line}\n")
 
 
 def test_a_new_submission_is_the_one_to_judge_also_if_nothing_of_it_was_observed(course, table):
