@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks.by_hand import award_given
 from grader.checks.judged import JudgedOptions
 from grader.checks.points_drawings import points_drawings
-from grader.config.points_file import MANUAL, WAITS
+from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import require_worth
 from grader.model.drawing import Drawing, MarkedText
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
+from grader.model.rubric import MANUAL
 from grader.model.score import Award
 
 if TYPE_CHECKING:

@@ -12,23 +12,23 @@ from grader.checks.answer_drawings import doubt_about, finding_in_words, suggest
 from grader.checks.judged import JudgedOptions
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import MANUAL, WAITS, PointsGiven, judged
+from grader.config.points_file import WAITS, PointsGiven, judged
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
 from grader.matching.suggestion import Suggestion, marked
 from grader.model.observation import Observation, Outcome
-from grader.model.rubric import Item
+from grader.model.rubric import MANUAL, Item
 from grader.model.score import Award
 from grader.plugins import Plugins
-from grader.scoring.score import score
+from grader.scoring.score import score, waits_for_person
 
 _MOST_WORDS = 12
 """Matched words of one criterion that are listed."""
 
 
 def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[PointsRow]:
-    """Yield a row for each question and manual item, and each other one that only a person can decide.
+    """Yield a row for each question and manual item, and each other one that waits for a person alone.
 
     They are sorted by assignment and item, so that one question is graded for all students in turn.
     """
@@ -43,7 +43,8 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
 
 def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
     always = item.check in {MANUAL, AnswerKind.name}
-    return always or item.id in grade.points_given or _award(grade, item, plugins).undecided
+    waits = waits_for_person(item, grade.evidence.observations, plugins.checks)
+    return always or item.id in grade.points_given or waits
 
 
 def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: str) -> PointsRow:

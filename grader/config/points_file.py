@@ -14,11 +14,10 @@ from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.job import Task
 from grader.model.observation import Fault, Observation, Outcome, Quantity
+from grader.model.rubric import MANUAL
 from grader.model.submission import Submission
 
 FILE = "manual.jsonl"
-MANUAL = "manual"
-"""The check kind whose items only people judge."""
 WAITS = "waits for a person"
 _BEFORE = "before_points"
 """The fact that holds outcome, note and fault of what a person has judged without an observation."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
-from grader.config.points_file import MANUAL, WAITS, PointsGiven
+from grader.config.points_file import WAITS, PointsGiven
 from grader.gradebook.book import Gradebook, add_score, current_scores
 from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
 from grader.gradebook.rows import card_text, join, read_card, read_rubric_name, revive
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS
 from grader.model.evidence import Evidence
 from grader.model.observation import Observation, Outcome
+from grader.model.rubric import MANUAL
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
 from grader.scoring.changes import Difference, differences

@@ -11,7 +11,6 @@ from typing import Any
 
 from grader.config.codec import to_plain
 from grader.config.decode import keys_of
-from grader.config.points_file import MANUAL
 from grader.contracts.check import CheckKind
 from grader.errors import UsageError
 from grader.grading.digests import task_digests
@@ -20,7 +19,7 @@ from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, ModuleName
-from grader.model.rubric import Item, Rubric
+from grader.model.rubric import MANUAL, Item, Rubric
 from grader.model.submission import Submission
 
 BUILD = "build"

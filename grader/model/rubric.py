@@ -12,6 +12,8 @@ Counts = Literal["earns", "bonus", "penalty"]
 Simulated = Literal["earns", "informs"]
 OnFlag = Literal["holds", "notes"]
 Attempts = Literal["newest", "best"]
+MANUAL = "manual"
+"""The check kind whose items only people judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,9 @@ class Line:
     """The earned share, 0…1; None while the standing is provisional."""
     simulated: float | None = None
     """The share that it would earn where only a simulator has run it; None of all other lines."""
+    for_person: bool | None = None
+    """Whether it is open or held until a person decides, whatever another run observes; None of a card that
+    an earlier grader scored."""
     counts: str = "earns"
     """`earns`, `bonus` or `penalty`."""
 

@@ -29,6 +29,8 @@ _BY_HAND = re.compile(r"(a person gave \S+ of \S+): .*")
 _PLACE = re.compile(r" \(\S+:\d+, in \w+\(\)\)")
 """The line of one student's program at which it raised."""
 _LIST = re.compile(rf"{ANY}(?:,\s*{ANY})+")
+LONGEST = 400
+"""Characters of a message."""
 _FAILED = frozenset({LineState.LOST, LineState.PARTIAL})
 
 
@@ -39,7 +41,7 @@ class Group:
     message: str
     """With its numbers folded."""
     text: str
-    """The first message of the group, with its numbers."""
+    """The first message of the group, with its numbers; the middle of a long one is left out."""
     numbers_differ: bool = False
     """Whether other messages of the group have other numbers."""
     places: tuple[tuple[str, str], ...]
@@ -80,13 +82,21 @@ def failures(view: ClassView) -> tuple[Group, ...]:
     )
 
 
-def open_points(view: ClassView) -> tuple[Group, ...]:
-    """Group the reasons for open points, the most frequent first."""
+def open_points(view: ClassView, *, for_person: bool) -> tuple[Group, ...]:
+    """Group the reasons for open points, the most frequent first.
+
+    Either those for which somebody has to act, or those that another run may decide: on a machine with a GPU,
+    in a quieter hour, or after an item that is needed.
+    """
     return _grouped(
         (open_reason(line), _fault(submission, line), submission, line)
         for submission, line in _lines(view)
-        if state_of(line) is LineState.OPEN
+        if state_of(line) is LineState.OPEN and _needs_person(submission, line) == for_person
     )
+
+
+def _needs_person(submission: GradedSubmission, line: Line) -> bool:
+    return line.for_person in {True, None} or bool(_fault(submission, line))
 
 
 def flags(view: ClassView, *, holding: bool) -> tuple[Group, ...]:
@@ -118,7 +128,7 @@ def _grouped(messages: Iterable[tuple[str, str, GradedSubmission, Line]]) -> tup
     groups = [
         Group(
             message=key[0],
-            text=next(iter(texts[key])),
+            text=one_line(next(iter(texts[key])), LONGEST),
             numbers_differ=len(texts[key]) > 1,
             places=tuple(places),
             fault=key[1],

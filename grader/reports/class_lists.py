@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from grader.reports.class_groups import Group, flags, open_points
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 UNTIMED = "Without a time of submission: the late rule takes nothing off"
 MOST = 40
 """Groups that are shown of one list, before it only says how many more there are."""
+ANOTHER_RUN = "Waits for another run"
+"""The title of points that are open until a machine has looked again."""
+FEW = 3
+"""Students that are named at once; more are listed on a click."""
 WHO = {
     "course": "staff of the course",
     "machine": "the administrator",
@@ -33,10 +38,10 @@ class Waiting:
 
 
 def waiting(view: ClassView) -> tuple[Waiting, ...]:
-    """Return the non-empty lists of held grades, open points and other flags."""
+    """Return the non-empty lists of held grades, points open until somebody acts, and other flags."""
     lists = (
         Waiting(title="Held until a person has looked", look="held", groups=flags(view, holding=True)),
-        Waiting(title="Open points", look="open", groups=open_points(view)),
+        Waiting(title="Open points", look="open", groups=open_points(view, for_person=True)),
         Waiting(title="Flags that cost nothing", look="notes", groups=flags(view, holding=False)),
     )
     return tuple(part for part in lists if part.groups)
@@ -48,9 +53,20 @@ def acts(group: Group) -> str:
 
 
 def where(group: Group, positions: Mapping[str, int]) -> str:
-    """Return the items of a group by their numbers, with how often each has it if there are several."""
+    """Return the items of a group by their numbers, with how many have it where these differ."""
     by_position = sorted((positions[item], count) for item, count in group.items.items())
-    numbers = ", ".join(
-        f"{place} ({count})" if len(by_position) > 1 else f"{place}" for place, count in by_position
-    )
-    return f"{'item' if len(by_position) == 1 else 'items'} {numbers}"
+    if len(by_position) == 1:
+        return f"item {by_position[0][0]}"
+    if len({count for _, count in by_position}) > 1:
+        return f"items {', '.join(f'{place} ({count})' for place, count in by_position)}"
+    return f"items {', '.join(_runs([place for place, _ in by_position]))}"
+
+
+def _runs(places: Sequence[int]) -> Iterator[str]:
+    """Yield `3`, and `5 to 8` for three or more numbers that follow each other."""
+    for _, run in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
+        numbers = [place for _, place in run]
+        if len(numbers) > 2:
+            yield f"{numbers[0]} to {numbers[-1]}"
+        else:
+            yield from map(str, numbers)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from grader.model.magnitude import counted, number
 from grader.reports.class_counts import items_of, speedups_of, totals_of
 from grader.reports.class_drawings import distribution_in_words, speedups_in_words
-from grader.reports.class_groups import ANY, failures
-from grader.reports.class_lists import UNTIMED, acts, waiting
+from grader.reports.class_groups import ANY, failures, open_points
+from grader.reports.class_lists import ANOTHER_RUN, UNTIMED, acts, waiting
 from grader.reports.class_page import facts
 from grader.text import one_line
 
@@ -67,6 +67,7 @@ def _lines(view: ClassView) -> Iterator[str]:
             ),
         )
     lists = [(entries.title, entries.groups) for entries in waiting(view)]
+    lists.append((ANOTHER_RUN, open_points(view, for_person=False)))
     for title, groups in (*lists, ("Why points were lost", failures(view))):
         if groups:
             yield from _messages(title, groups, positions)

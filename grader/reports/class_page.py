@@ -18,8 +18,8 @@ from grader.reports.class_counts import (
     totals_of,
 )
 from grader.reports.class_drawings import distribution_in_words, ranking
-from grader.reports.class_groups import failures
-from grader.reports.class_lists import MOST, UNTIMED, acts, waiting, where
+from grader.reports.class_groups import failures, open_points
+from grader.reports.class_lists import ANOTHER_RUN, FEW, MOST, UNTIMED, acts, waiting, where
 from grader.reports.class_map import MAP_ROWS, class_map
 from grader.reports.pages import template
 from grader.reports.words import LineState, local_time
@@ -52,6 +52,7 @@ def page(view: ClassView) -> str:
         totals=totals,
         distribution=distribution_in_words(totals),
         waiting=waiting(view),
+        another_run=open_points(view, for_person=False),
         items=items,
         failures=failures(view),
         rankings=[
@@ -63,6 +64,8 @@ def page(view: ClassView) -> str:
         notes=_notes(view),
         acts=acts,
         where=partial(where, positions=positions),
+        ANOTHER_RUN=ANOTHER_RUN,
+        FEW=FEW,
         FOR_STAFF=FOR_STAFF,
         MAP_ROWS=MAP_ROWS,
         MOST=MOST,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select
 
-from grader.config.points_file import MANUAL
 from grader.gradebook.judgements import Judgement, judgement_rows, read_judgement
 from grader.gradebook.rows import read_card, revive
 from grader.gradebook.tables import ATTEMPTS, POINTS, SCORES, SUBMISSIONS, TOTALS
 from grader.model.observation import Outcome
+from grader.model.rubric import MANUAL
 from grader.model.score import Line, Scorecard, Standing
 from grader.model.submission import Submission
 from grader.review.desk import Desk, always_for_people, place_in_order
@@ -160,7 +160,10 @@ class ClassIndex:
         if line.standing is not Standing.PROVISIONAL:
             return line.standing is Standing.HELD
         check = self._desk.items[item].check if item in self._desk.by_hand else ""
-        return check == MANUAL or (bool(check) and line.outcome == Outcome.OBSERVED)
+        if check == MANUAL:
+            return True
+        decides = line.outcome == Outcome.OBSERVED if line.for_person is None else line.for_person
+        return bool(check) and decides
 
     def concerns(self, entry: GradedEntry, item: Item) -> bool:
         """Tell whether a person reads an item of a submission."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
 from grader.checks.judged import JudgedOptions
-from grader.config.points_file import MANUAL
 from grader.config.problem import show_path
 from grader.errors import UsageError
 from grader.gradebook.rescore import Judge
 from grader.grading.digests import task_digests
 from grader.grading.submission import CourseFiles
+from grader.model.rubric import MANUAL
 
 if TYPE_CHECKING:
     from pathlib import Path

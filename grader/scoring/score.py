@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import CourseError
 from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.rubric import MANUAL
 from grader.model.score import Award, Line, Scorecard, Standing
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
@@ -68,6 +69,8 @@ class _Verdict:
     """Whether the check kind wants another observation before it decides."""
     simulated: bool = False
     """Whether only a simulator has run it, which does not decide."""
+    for_person: bool = False
+    """Whether a person decides it, and no further observation."""
 
 
 def score(
@@ -91,9 +94,12 @@ def score(
     verdicts: dict[str, _Verdict] = {}
     for name in _order(tuple((item.id, item.needs) for item in rubric.items)):
         item = items[name]
-        verdicts[name] = _gate(item, items, verdicts, evidence.observations) or _judge(
-            item, evidence.observations, kinds, titles
-        )
+        if gate := _gate(item, items, verdicts, evidence.observations):
+            verdicts[name] = gate
+            continue
+        verdict = _judge(item, evidence.observations, kinds, titles)
+        for_person = _for_person(item, verdict, evidence.observations, kinds)
+        verdicts[name] = replace(verdict, for_person=for_person)
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
     points, standing = points_of(rubric, lines), standing_of(lines)
     submission = evidence.submission
@@ -192,12 +198,25 @@ def waits_for_person(
         CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
     """
     observation = observations.get(item.id)
+    if observation is None or observation.outcome is not Outcome.OBSERVED:
+        return False
+    verdict = _judge(item, observations, kinds)
+    is_open = verdict.standing is Standing.PROVISIONAL
+    return is_open and _for_person(item, verdict, observations, kinds)
+
+
+def _for_person(
+    item: Item, verdict: _Verdict, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]
+) -> bool:
+    """Tell whether an item that opens its own gate is open or held until a person decides."""
+    if verdict.standing is not Standing.PROVISIONAL or item.check == MANUAL:
+        return verdict.standing is not Standing.FINAL
+    observation = observations.get(item.id)
     if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
         return False
     if not kinds[item.check].by_hand or any(_unseen(observations.get(name)) for name in item.uses):
         return False
-    verdict = _judge(item, observations, kinds)
-    return verdict.standing is Standing.PROVISIONAL and not verdict.again
+    return not verdict.again
 
 
 @lru_cache(maxsize=16)
@@ -367,6 +386,7 @@ def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]
         flags=verdict.flags,
         fraction=None if verdict.standing is Standing.PROVISIONAL else verdict.fraction,
         simulated=verdict.fraction if verdict.simulated else None,
+        for_person=verdict.for_person,
         counts=item.counts,
     )
 

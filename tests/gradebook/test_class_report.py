@@ -220,7 +220,7 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     assert first.items == {"a": 2, "b": 1}
     assert (second.message, second.text, second.students) == ("died of #", "died of 9", ("cleo",))
     text = shown(book, by).text
-    assert "2 submissions, items 1 (2), 2 (1)" in text
+    assert "ann, ben: items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
     assert "at [0]: got 0.0, expected 2 (also with other numbers)" in text
     assert "#" not in text
@@ -234,7 +234,7 @@ def test_a_message_that_many_had_keeps_its_numbers_where_all_have_the_same(book)
     (group,) = failures(class_view(book, "tiny"))
     assert (group.text, group.numbers_differ) == ("utils.py:4: expected ':'", False)
     text = shown(book, by).text
-    assert "utils.py:4: expected ':' 2 submissions" in text
+    assert "utils.py:4: expected ':' ann, ben: items 1, 2" in text
     assert "also with other numbers" not in text
 
 
@@ -387,15 +387,33 @@ def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     view = class_view(book, "tiny", roster=("ann", "zoe", "ben"))
     assert [(flag.message, flag.students) for flag in flags(view, holding=True)] == [("copied?", ("ann",))]
     assert [(flag.message, flag.students) for flag in flags(view, holding=False)] == [("near #", ("ben",))]
-    (waits,) = open_points(view)
+    (waits,) = open_points(view, for_person=True)
     assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
     text = Page(page(view)).text
     for line in (
         "GPU 3 is ill (for the administrator)",
-        "2 submissions, item 3 ann, ben",
+        "ann, ben: item 3",
         "1 student zoe",
     ):
         assert line in text
+
+
+def test_what_another_run_may_decide_needs_no_person(book):
+    by = rubric(*(item(name) for name in "abcdefg"))
+    students = ("ann", "ben", "cleo", "dan")
+    for student in students:
+        keep(book, *(saw(name, simulated=True) for name in "abcf"), by=by, student=student)
+    text = shown(book, by).text
+    assert "Needs a person Nothing. Waits for another run" in text
+    assert "needs a GPU; right in the simulator 4 submissions, items 1 to 3, 6 ann, ben, cleo, dan" in text
+    assert "### Waits for another run" in markdown(class_view(book, "tiny"))
+
+
+def test_a_long_message_is_cut_on_the_page_of_a_class(book):
+    by = rubric(item("a"))
+    keep(book, saw("a", 0.0, facts={"reason": "total 21 / 21 " * 300}), by=by)
+    (group,) = failures(class_view(book, "tiny"))
+    assert len(group.text) < 500
 
 
 def test_a_class_in_which_nothing_needs_anybody_says_so(book):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import socket
+from dataclasses import replace
 from html import unescape
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from grader.model.score import Standing
 from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
 from grader.review.labels import label
@@ -91,6 +93,21 @@ def test_an_answer_that_is_held_waits_until_somebody_has_looked(demo):
     entry = demo.room.index.refresh().entry(entry.number)
     assert entry.line("q4.sync").standing == "final"
     assert entry.line("q4.sync").flags
+
+
+def test_what_waits_for_the_machine_is_in_no_queue(demo):
+    index = demo.room.index.refresh()
+    entry = index.entries[0]
+    (question,) = (item for item in demo.desk.items.values() if item.id == "q4.sync")
+    waiting = {"standing": Standing.PROVISIONAL, "outcome": "observed"}
+
+    def waits(**keys):
+        line = replace(entry.line(question.id), **waiting, **keys)
+        return index.waits(replace(entry, lines={question.id: line}), question.id)
+
+    assert waits(for_person=True)
+    assert waits(for_person=None), "the card of an earlier grader does not say"
+    assert not waits(for_person=False)
 
 
 def test_a_second_reader_sees_no_points_of_the_first_and_what_differs_is_listed(demo, total):

@@ -471,6 +471,36 @@ def test_what_was_not_seen_on_a_device_or_not_at_all_does_not_last(observation, 
     assert lasting([item("a")], {"a": observation}, KINDS, looked_at={"a"}) == in_this_run
 
 
+class ByHand(Share):
+    """A kind whose doubt a person settles."""
+
+    by_hand = True
+
+
+DOUBT = {"share": 0.0, "undecided": True}
+
+
+@pytest.mark.parametrize(
+    ("item_", "observation", "waits"),
+    [
+        (item("a"), seen("a"), False),
+        (item("a"), replace(seen("a"), facts=DOUBT), True),
+        (item("a"), replace(seen("a"), facts=DOUBT | {"again": True}), False),
+        (item("a"), replace(seen("a"), facts=DOUBT, simulated=True), False),
+        (item("a"), seen("a", simulated=True), False),
+        (item("a"), seen("a", outcome=Outcome.NOT_OBSERVED), False),
+        (item("a", on_flag="holds"), replace(seen("a"), facts={"share": 1.0, "flags": ("odd",)}), True),
+        (item("a", needs=("b",)), replace(seen("a"), facts=DOUBT), False),
+        (replace(item("a"), check="manual"), seen("a", outcome=Outcome.NOT_OBSERVED), True),
+    ],
+)
+def test_a_line_tells_whether_a_person_decides_it_or_the_next_run(item_, observation, waits):
+    hw = rubric(item_, item("b"))
+    kinds = dict.fromkeys(("share", "manual"), ByHand())
+    card = score(hw, evidence(observation, seen("b", simulated=True)), kinds)
+    assert line_of(card, "a").for_person == waits
+
+
 def test_only_what_is_undecided_can_be_looked_at_again():
     with pytest.raises(ValueError, match="again"):
         Award(fraction=1.0, reason="", again=True)

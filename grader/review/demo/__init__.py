@@ -13,9 +13,10 @@ import yaml
 from grader.checks.answer_options import AnswerOptions
 from grader.config.codec import digest
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ItemObserved, RunEnded, RunStarted
-from grader.config.points_file import MANUAL, WAITS
+from grader.config.points_file import WAITS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Observation, Outcome
+from grader.model.rubric import MANUAL
 from grader.model.submission import Submission
 
 if TYPE_CHECKING:
