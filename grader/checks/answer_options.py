@@ -55,6 +55,11 @@ class AnswerOptions(JudgedOptions):
         return self.text
 
     @property
+    def documents(self) -> str:
+        """The pattern of the documents."""
+        return self.file
+
+    @property
     def label(self) -> str:
         """The number or label of the question as text."""
         return str(self.question).strip()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from grader.matching.criteria import Criterion, require_names
 from grader.model.options import option
+
+if TYPE_CHECKING:
+    from grader.model.rubric import Item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,22 @@ class JudgedOptions:
         """The question, or another request to the person."""
         return ""
 
+    @property
+    def documents(self) -> str:
+        """The file that the person reads, or a pattern of such files; empty if none is named."""
+        return ""
+
     def __post_init__(self) -> None:
         """Refuse criteria that share a name."""
         require_names(self.criteria)
+
+
+def documents_asked(item: Item) -> str:
+    """Return the file that a person reads for an item, or a pattern of such files; empty if none is named."""
+    return item.options.documents if isinstance(item.options, JudgedOptions) else ""
+
+
+def documents_of(item: Item, files: Iterable[str]) -> tuple[str, ...]:
+    """Return those of a submission's files that a person reads for an item."""
+    pattern = documents_asked(item)
+    return tuple(file for file in files if fnmatchcase(file, pattern))

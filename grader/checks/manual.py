@@ -14,7 +14,7 @@ from grader.contracts.check import CheckKind
 from grader.matching.criteria import require_worth
 from grader.model.drawing import Drawing, MarkedText
 from grader.model.observation import Observation, Outcome
-from grader.model.options import option
+from grader.model.options import SubmittedFile, option
 from grader.model.rubric import MANUAL
 from grader.model.score import Award
 
@@ -41,6 +41,17 @@ class Manual(CheckKind):
             judges=True,
             default="",
         )
+
+        reads: SubmittedFile = option(
+            "The file that the person reads, such as report.pdf; `*` stands for anything, as in *.py.",
+            judges=True,
+            default=SubmittedFile(""),
+        )
+
+        @property
+        def documents(self) -> str:
+            """The pattern of the files to read."""
+            return self.reads
 
         @property
         def request(self) -> str:

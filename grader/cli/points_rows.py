@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import doubt_about, finding_in_words, suggestion_for
-from grader.checks.judged import JudgedOptions
+from grader.checks.judged import JudgedOptions, documents_of
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
 from grader.config.points_file import WAITS, PointsGiven, judged
@@ -52,6 +52,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: s
     observation = grade.evidence.observations.get(item.id)
     answer = AnswerTexts(item, observation)
     file = observation.facts.get("file") if observation else None
+    read = (str(file),) if file else documents_of(item, grade.evidence.submission.files)
     options = judged_options(item)
     return PointsRow(
         student=grade.folder.name,
@@ -66,7 +67,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: s
         now=_now(record, _award(grade, item, plugins), item, skipped),
         possible=f"{item.points:g}",
         **cells_of(record, item),
-        document=str((grade.folder / WORKSPACE / str(file)).relative_to(out)) if file else "",
+        document="; ".join(str((grade.folder / WORKSPACE / name).relative_to(out)) for name in read),
         submission=grade.short_digest,
     )
 

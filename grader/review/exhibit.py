@@ -12,6 +12,7 @@ from grader.checks.answer_drawings import finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions
 from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
+from grader.model.rubric import MANUAL
 from grader.reports.layout import base64_only
 from grader.reports.words import dated
 from grader.review.desk import criteria_of
@@ -80,7 +81,7 @@ def exhibit(
         model=judged.model,
         answer=None,
         place="",
-        doubts="" if observation is None else observation.note,
+        doubts="" if observation is None or item.check == MANUAL else observation.note,
         missing=False,
         pictures=(),
         rows=_rows(item),

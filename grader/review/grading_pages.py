@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse, Response
 
+from grader.checks.judged import documents_asked, documents_of
 from grader.gradebook.judgements import Judgement, undoable
 from grader.model.score import Standing
 from grader.review.criteria_changes import criteria_changes
@@ -242,6 +243,8 @@ class GradingPages:
             line=None,
             held=False,
             shown=shown,
+            documents=documents_of(item, entry.submission.files),
+            documents_asked=documents_asked(item),
             entered=entered or written(None, shown.rows),
             after=0,
             conflict=None,
@@ -288,6 +291,8 @@ class GradingPages:
             line=line,
             held=line is not None and line.standing is Standing.HELD,
             shown=shown,
+            documents=documents_of(item, entry.submission.files),
+            documents_asked=documents_asked(item),
             entered=entered or written(current.record if current else None, shown.rows),
             after=(newest.number if newest else 0) if after is None else after,
             conflict=conflict,

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 STYLE = {"id": "style", "title": "=HYPERLINK(1)", "points": 4, "check": "manual", "asks": "Readable?"}
+STYLE["reads"] = "w*.py"
 FILES = {"id": "files", "title": "work.py is there", "points": 1, "check": "files", "required": ["work.py"]}
 RULES = {
     "id": "rules",
@@ -84,6 +85,7 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
         ("bob", "style", ""),
     ]
     assert (rows[0]["title"], rows[0]["asks"], rows[0]["possible"]) == ("'=HYPERLINK(1)", "Readable?", "4")
+    assert rows[0]["document"] == "tiny/ann/workspace/work.py"
     assert rows[0]["submission"].startswith("sha256:"), "digits alone may be a number to a spreadsheet"
     of_before = {"submission": rows[0]["submission"].removeprefix("sha256:")}
     table.save([rows[0] | {"points": "2,5", "comment": "tidy"} | of_before, rows[1]])

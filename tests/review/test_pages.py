@@ -95,6 +95,17 @@ def test_an_answer_that_is_held_waits_until_somebody_has_looked(demo):
     assert entry.line("q4.sync").flags
 
 
+def test_the_file_to_read_is_a_link_and_one_that_is_missing_is_named(demo, monkeypatch):
+    number = first(demo, "writing")
+    path = f"/a/demo/q/writing/{number}"
+    file = f"/a/demo/s/{number}?file=answers.md#file"
+    assert f'Read <a href="{file}">answers.md</a>' in demo.visitor().get(path)
+    monkeypatch.setattr("grader.review.grading_pages.documents_of", lambda item, files: ())
+    page = demo.visitor().get(path)
+    assert "answers.md was not handed in." in page
+    assert "Not certain" not in page
+
+
 def test_what_waits_for_the_machine_is_in_no_queue(demo):
     index = demo.room.index.refresh()
     entry = index.entries[0]
