@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.observation import Outcome
@@ -157,8 +158,11 @@ def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[StyledLin
             StyledLine(((f"  {part}", "bold"),)) for part in wrapped(one_line(text, LONGEST), width - 2)
         )
         yield StyledLine()
-    for line, shown in zip(scorecard.lines, figures, strict=True):
-        yield from _item(line, shown.rjust(across), room, width, signs, bar)
+    for _, group in groupby(zip(scorecard.lines, figures, strict=True), key=lambda row: _cause(row[0])):
+        rows = list(group)
+        for line, shown in rows:
+            yield from _item(line, shown.rjust(across), room, signs)
+        yield from _why(rows[0][0], len(rows), width, bar)
     yield StyledLine()
     yield StyledLine((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
     for text in _remarks(scorecard):
@@ -167,22 +171,31 @@ def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[StyledLin
         )
 
 
-def _item(
-    line: Line, points: str, room: int, width: int, signs: dict[LineState, str], bar: str
-) -> Iterator[StyledLine]:
+def _cause(line: Line) -> tuple[str, ...]:
+    """Return what is explained once of items in a row; of one that earned everything its own name."""
+    what = state_of(line)
+    return (line.item,) if what is LineState.FULL else (what.name, line.reason, line.hint, *line.flags)
+
+
+def _item(line: Line, points: str, room: int, signs: dict[LineState, str]) -> Iterator[StyledLine]:
     what = state_of(line)
     first, *more = wrapped(one_line(line.title, LONGEST), room) or [""]
     gap = " " * (room - cells(first) + 2)
     yield StyledLine(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (points, STYLES[what])))
     yield from (StyledLine(((f"    {part}", ""),)) for part in more)
-    for text, style in _explanations(line, what):
+
+
+def _why(line: Line, items: int, width: int, bar: str) -> Iterator[StyledLine]:
+    """Yield what explains the points of an item, or of several that share it."""
+    shared = f"{items} items: " if items > 1 else ""
+    for text, style in _explanations(line, state_of(line), shared):
         for at, part in enumerate(wrapped(one_line(text, LONGEST), width - 8)):
             yield StyledLine(((f"    {bar} ", "dim"), (f"{'  ' if at else ''}{part}", style)))
 
 
-def _explanations(line: Line, what: LineState) -> Iterator[tuple[str, str]]:
+def _explanations(line: Line, what: LineState, shared: str) -> Iterator[tuple[str, str]]:
     if what is not LineState.FULL:
-        yield line.reason, ""
+        yield f"{shared}{line.reason}", ""
         if line.hint:
             yield f"hint: {line.hint}", "italic"
     for flag in line.flags:

@@ -106,6 +106,20 @@ def test_wide_letters_keep_the_points_in_their_column(make):
     assert "✓ product   3 / 3" in text
 
 
+def test_items_that_follow_each_other_share_one_reason(make):
+    lost = {"outcome": Outcome.CRASHED, "note": "utils.py:4: expected ':'"}
+    items = [make.item(name, f"Title {name}") for name in "abcd"]
+    seen = [make.seen("a", **lost), make.seen("b", **lost), make.seen("c"), make.seen("d", **lost)]
+    assert """\
+  ✗ Title a   0 / 3
+  ✗ Title b   0 / 3
+    │ 2 items: utils.py:4: expected ':'
+  ✓ Title c   3 / 3
+  ✗ Title d   0 / 3
+    │ utils.py:4: expected ':'
+""" in table(make.graded(items, seen).scorecard)
+
+
 def test_lateness_is_told(stored):
     assert "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left." in table(stored("late").scorecard)
 
