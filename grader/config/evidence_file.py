@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -110,19 +110,27 @@ class EvidenceWriter:
         Raises:
             NotObservedError: it could not be written whole; then nothing of it is left.
         """
+        self.write_lines([encode_record(record)])
+
+    def write_lines(self, lines: Sequence[bytes]) -> None:
+        """Append records that are encoded already, with one write.
+
+        Raises:
+            NotObservedError: they could not be written whole; then nothing of them is left.
+        """
         import fcntl  # rubrics are checked on any system, runs are on Linux
 
-        line = (dumps_plain(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
+        content = b"".join(line + b"\n" for line in lines)
         try:
             fcntl.lockf(self._fd, fcntl.LOCK_EX)  # those who share the flock write one after the other
             before = os.fstat(self._fd).st_size
-            written = os.write(self._fd, line)
-            if written < len(line):
+            written = os.write(self._fd, content)
+            if written < len(content):
                 os.ftruncate(self._fd, before)
             fcntl.lockf(self._fd, fcntl.LOCK_UN)
         except OSError as error:
             raise self._unwritable(error) from None
-        if written < len(line):
+        if written < len(content):
             raise NotObservedError(f"{self._name}: could not be written whole; make room on the disk")
 
     def close(self) -> None:
@@ -219,6 +227,11 @@ class EvidenceReader:
             decode_record(line, where=f"{show_path(self._path)}:{number}")
             for number, line in enumerate(self._lines.read(), start=first)
         )
+
+
+def encode_record(record: Record) -> bytes:
+    """Return a record as a line, without its line break."""
+    return dumps_plain(document({"record": NAMES[type(record)], **to_plain(record)})).encode()
 
 
 def decode_record(line: bytes, *, where: str) -> Record:

@@ -292,6 +292,10 @@ def test_lines_that_a_killed_command_has_copied_are_not_copied_again(orders, sch
     (order.outbox / EVIDENCE).write_bytes(b"\n".join([*lines[:2], b'{"record": "torn']))
     assert append_records(lines, order.outbox, 0.0) == tuple(lines[2:])
     assert (order.outbox / EVIDENCE).read_bytes().splitlines() == lines
+    for line in (b"torn", b"[]", b"{}", b'{"record": "praise"}', b'{"record": "run", "run": 1}'):
+        with pytest.raises(NotObservedError, match="is not a record of a run"):
+            append_records([line], order.outbox, 0.0)
+    assert (order.outbox / EVIDENCE).read_bytes().splitlines() == lines
 
 
 @pytest.mark.parametrize("ahead_s", [3600.0, -3600.0])

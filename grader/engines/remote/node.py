@@ -248,6 +248,8 @@ def _has_sandbox(least: str) -> bool:
 
 def _without_sandbox(line: bytes, least: str) -> str:
     """Return why nothing can be run here, if a record is of a run without any sandbox; otherwise empty."""
+    if b'"record":"run"' not in line:  # most are observations, and long
+        return ""
     record = json.loads(line)
     if record["record"] != "run" or record["run"]["isolation"] != NO_SANDBOX or _has_sandbox(least):
         return ""
