@@ -91,7 +91,9 @@ def leased(leases: Leases) -> Iterator[DoctorLine]:
     except NotObservedError as error:
         yield DoctorLine(about="leases", name="folder", works=False, says=str(error))
         return
-    yield DoctorLine(about="leases", name="folder", works=True, says=str(leases.folder))
+    why, advice = leases.objection()
+    says = why or str(leases.folder)
+    yield DoctorLine(about="leases", name="folder", works=not why, says=says, advice=advice)
     for name, holder in active.items():
         yield DoctorLine(about="leases", name=name, works=True, says=f"held by {holder}")
 

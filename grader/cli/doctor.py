@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from grader.cli.course import require_linux
-from grader.cli.doctor_line import SPOILS, DoctorLine
+from grader.cli.doctor_line import PACKAGES, DoctorLine
 from grader.cli.echo import AS_JSON, echo, echo_json, tell_line
 from grader.errors import ExitCode, UsageError
 from grader.extras import EXTRAS, install_command
@@ -53,7 +53,9 @@ def command(context: click.Context, as_json: bool, probe: bool, engine: str | No
     findings += [*spoilers.findings(spoilers.look(), cards), *_packages()]
     layers = [f.name for f in findings if f.about == "sandbox"]
     reached = next((f.name for f in findings if f.about == "sandbox" and f.works), "")
-    ready = reached in layers[: layers.index(GOOD_ENOUGH) + 1]
+    demanded = [*_demanded(context, reached)]
+    findings += demanded
+    ready = reached in layers[: layers.index(GOOD_ENOUGH) + 1] and all(line.works for line in demanded)
     if as_json:
         plain = {
             "ready": ready,
@@ -115,7 +117,7 @@ def _show(findings: list[DoctorLine], *, elsewhere: bool = False) -> None:
             echo(f"{about}:")
         echo(f"  {'+' if finding.works else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
-            helps = "what helps" if about == SPOILS or elsewhere else "to install"
+            helps = "to install" if about == PACKAGES and not elsewhere else "what helps"
             echo(f"    {'':{width}}  {helps}: {finding.advice}")
 
 
@@ -138,6 +140,36 @@ def _sandboxes() -> Iterator[DoctorLine]:
             # the others, and what cannot even be tried, say themselves how to get them
             advice=_MAY_MOUNT if trial.problem and sandbox.namespaced and not sandbox.available() else "",
         )
+
+
+def _demanded(context: click.Context, reached: str) -> Iterator[DoctorLine]:
+    """Yield whether the sandbox that works here is what `min_isolation` of the course demands, if it does."""
+    from grader.cli.course import find_any
+    from grader.errors import GraderError
+    from grader.grading.submission import layer_objection
+    from grader.sandbox.builtin import grader_sandboxes
+
+    sandboxes = [kind() for kind in grader_sandboxes()]
+    strengths = {sandbox.name: sandbox.strength for sandbox in sandboxes}
+    about = "course"
+    try:
+        course = find_any(context)
+    except GraderError as error:
+        yield DoctorLine(about=about, name="course.yaml", works=False, says="; ".join(error.problems))
+        return
+    if course is None or not (least := course.min_isolation):
+        return
+    if wrong := layer_objection(least, sandboxes):
+        yield DoctorLine(about=about, name="min_isolation", works=False, says=wrong)
+        return
+    works = strengths.get(reached, -1) >= strengths[least]
+    yield DoctorLine(
+        about=about,
+        name="min_isolation",
+        works=works,
+        says=f"{least} or stronger is demanded" + ("" if works else f", and {reached or 'none'} is here"),
+        advice="" if works else f"see {least} above, or lower min_isolation in {course.folder}/course.yaml",
+    )
 
 
 def _kernel() -> Iterator[DoctorLine]:
@@ -188,9 +220,9 @@ def _packages() -> Iterator[DoctorLine]:
         if beside in lacking:
             continue
         try:
-            yield DoctorLine(about="optional packages", name=name, works=True, says=version(name))
+            yield DoctorLine(about=PACKAGES, name=name, works=True, says=version(name))
         except PackageNotFoundError:
             lacking.add(name)
             says = f"not installed; only homework with {beside} needs it" if beside else "not installed"
             advice = install_command(name)
-            yield DoctorLine(about="optional packages", name=name, works=False, says=says, advice=advice)
+            yield DoctorLine(about=PACKAGES, name=name, works=False, says=says, advice=advice)

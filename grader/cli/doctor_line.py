@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PACKAGES = "optional packages"
+"""The heading over packages of extras."""
 SPOILS = "would spoil a timing"
 """The heading over sources of disturbance."""
 

@@ -135,6 +135,13 @@ class Leases:
                 time.sleep(min(_POLL_S, max(0.0, ends - now)))
             return attempt.lease()
 
+    def objection(self) -> tuple[str, str]:
+        """Return why this user can take no lease here, or others cannot, and what helps; empty if all can.
+
+        Nothing is made or locked.
+        """
+        return self._folder.objection()
+
     def active(self) -> Mapping[str, Holder]:
         """Return the holder of each active lease, our own included; empty if the folder does not exist."""
         if not self._folder.exists():

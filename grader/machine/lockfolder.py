@@ -90,6 +90,22 @@ class LockFolder:
         """Tell whether the folder exists: whether a lease was ever taken here."""
         return self.path.is_dir()
 
+    def objection(self) -> tuple[str, str]:
+        """Return why this user, or others, cannot use the folder, and what helps; empty if all can."""
+        other = f"or name another folder in {VARIABLE} that all who grade here share"
+        ours = f"as root: install -d -m 1777 {self.path}; {other}"
+        if not self.path.exists():
+            parent = self.path.parent
+            makes = parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
+            return ("", "") if makes else (f"{self.path} is not there and cannot be made", ours)
+        if self.path.is_symlink() or not self.path.is_dir():
+            return f"{self.path} is no folder of its own", f"remove it; {other}"
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            return f"{self.path} may not be written to", ours
+        if self.path.stat().st_mode & _OPEN_TO_ALL != _OPEN_TO_ALL:
+            return "", f"other users can take no leases there: chmod 1777 {self.path}"
+        return "", ""
+
     @contextmanager
     def opened(self) -> Iterator[OpenFolder]:
         """Open the folder by descriptor, so that a changed path has no effect; it is made if it is missing.

@@ -10,11 +10,12 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from textwrap import dedent
 
+import click
 import pytest
 
 from grader.cli import spoilers
 from grader.cli.devices import Card, cards, findings, leased
-from grader.cli.doctor import _packages
+from grader.cli.doctor import _demanded, _packages, command
 from grader.cli.spoilers import Surroundings
 from grader.cuda.gpus import Gpu
 from grader.cuda.state import GpuState, Process
@@ -225,6 +226,52 @@ def test_a_folder_that_cannot_be_used_is_said_and_ends_nothing(tmp_path, monkeyp
     (line,) = leased(leases)
     assert not line.works
     assert "GRADER_LEASES" in line.says
+
+
+@pytest.mark.parametrize(
+    ("place", "mode", "works", "advice"),
+    [
+        ("file", 0o600, False, "GRADER_LEASES"),
+        ("leases", 0o755, True, "chmod 1777 {}"),
+        ("leases", 0o1777, True, ""),
+        ("not/there", 0, False, "GRADER_LEASES"),
+        ("new", 0, True, ""),
+    ],
+)
+def test_a_folder_in_which_no_lease_can_be_taken_is_told_before_one_is(tmp_path, place, mode, works, advice):
+    folder = tmp_path / place
+    if place == "file":
+        folder.touch()
+    elif mode:
+        folder.mkdir()
+    if mode:
+        folder.chmod(mode)
+    (line,) = leased(Leases(folder))
+    assert (line.works, advice.format(folder) in line.advice, bool(line.advice)) == (
+        works,
+        True,
+        bool(advice),
+    )
+    assert place != "new" or not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("least", "reached", "works"),
+    [
+        ("", "landlock", None),
+        ("bubblewrap", "namespaces", False),
+        ("bubblewrap", "bubblewrap", True),
+        ("landlock", "namespaces", True),
+        ("bubblwrap", "bubblewrap", False),
+    ],
+)
+def test_a_course_that_demands_more_than_there_is_is_told_so(tmp_path, monkeypatch, least, reached, works):
+    (tmp_path / "course.yaml").write_text(f"title: A course\nmin_isolation: '{least}'\n")
+    monkeypatch.chdir(tmp_path)
+    lines = [*_demanded(click.Context(command), reached)]
+    assert [line.works for line in lines] == ([] if works is None else [works])
+    if works is False:
+        assert least in lines[0].says
 
 
 @pytest.mark.slow

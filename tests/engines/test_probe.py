@@ -60,7 +60,7 @@ def test_where_bubblewrap_alone_is_missing_the_equivalent_wall_is_enough():
     assert (finding.works, finding.message) == (True, "namespaces")
 
 
-def test_a_clock_that_is_an_hour_off_is_told():
+def test_a_clock_that_is_an_hour_off_is_told_and_so_is_a_setup_that_fails():
     facts = {
         "grader": "1",
         "python": "3.11.7",
@@ -86,3 +86,15 @@ def test_a_clock_that_is_an_hour_off_is_told():
     assert clock(-3600.0).message == "3600 s behind this machine's"
     assert "timedatectl set-ntp true" in clock(3600.0).advice
     assert (clock(30.0).message, clock(30.0).advice) == ("as this machine's", "")
+
+    def setup(printed, status):
+        arrival = Arrival("shared folder", 0.1, clock_ahead_s=0.0, printed=printed)
+        lines = findings(
+            facts | {"setup_status": status}, batch, machine="n", arrival=arrival, limit_s=9.0, least=""
+        )
+        return [finding.message for finding in lines if finding.name == "setup"]
+
+    assert setup("", 0) == []
+    assert setup("no such module", 0) == ["printed: no such module"]
+    assert setup("no such module", 127) == ["its last command ended with 127; printed: no such module"]
+    assert setup("", 1) == ["its last command ended with 1"]

@@ -34,6 +34,8 @@ from grader.model.job import LEASE_WAIT_S, WORKER_LOG, is_of_kind
 
 NODE = "GRADER_NODE"
 """Names this machine, as its scheduler does."""
+SETUP_STATUS = "GRADER_SETUP_STATUS"
+"""Says how the last command of `setup` ended, for `grader doctor`."""
 BEFORE_END_S = 30.0
 """The own deadline of a task lies so long before the scheduler's, but at least at half of its time."""
 LONGER = 1.5
@@ -279,4 +281,4 @@ def script(setup: str, command: str, arguments: Sequence[str]) -> str:
     """
     words = [command or shlex.quote(sys.executable), "-P", "-m", "grader.engines.remote", *arguments]
     path = 'PATH="${PATH:-/usr/local/bin:/usr/bin:/bin}"; export PATH'
-    return f"#!/bin/sh\n{path}\n{setup}\nexec {' '.join(words)}\n"
+    return f"#!/bin/sh\n{path}\n{setup}\nexport {SETUP_STATUS}=$?\nexec {' '.join(words)}\n"

@@ -21,6 +21,7 @@ from grader import __version__
 from grader.contracts.engine import EngineFinding
 from grader.cuda.gpus import VISIBLE, gpus
 from grader.engines.remote.batch import Batch
+from grader.engines.remote.node import SETUP_STATUS
 from grader.engines.remote.stored import LEAST_ISOLATION
 from grader.machine.cores import Cores
 from grader.machine.lease import Leases
@@ -53,7 +54,7 @@ def machine_facts() -> dict[str, Any]:
     cores = Cores()
     threads = sum(1 for core in cores.allowed if set(cores.siblings(core)) & set(cores.allowed))
     temporary = tempfile.gettempdir()
-    leases = Leases().folder
+    leases = Leases()
     return {
         "python": platform.python_version(),
         "executable": sys.executable,
@@ -63,11 +64,12 @@ def machine_facts() -> dict[str, Any]:
         "gpus": [gpu.name for gpu in gpus() if not gpu.mig],
         "divided": sum(gpu.mig for gpu in gpus()),
         "visible": os.environ.get(VISIBLE),
-        "leases": str(leases),
-        "leases_writable": os.access(leases if leases.exists() else leases.parent, os.W_OK),
+        "leases": str(leases.folder),
+        "leases_writable": not leases.objection()[0],
         "temporary": temporary,
         "temporary_free": shutil.disk_usage(temporary).free,
         "doctor": _doctor(),
+        "setup_status": int(os.environ.get(SETUP_STATUS) or 0),
     }
 
 
@@ -169,8 +171,10 @@ def findings(
         if wrong
         else "",
     )
-    if arrival.printed:
-        yield finding("setup", True, f"printed: {arrival.printed}")
+    status = facts.get("setup_status", 0)
+    failed = f"its last command ended with {status}" if status else ""
+    if setup := "; ".join(filter(None, (failed, arrival.printed and f"printed: {arrival.printed}"))):
+        yield finding("setup", True, setup)
     yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
 
 

@@ -79,6 +79,7 @@ def _probed(
     if scheduler.carrier == SHARED_FOLDER:
         advice += f"; that machine needs the same grader, and the folder {root}"
     try:
+        scheduler.slots(wants)  # refuses what would wait for ever
         write_batch(root, batch)
         scheduler.submit(batch, root, folder)
         problem = _wait(journals, batch, folder, scheduler, lambda why: settings.tell(f"{heading}: {why}"))
@@ -114,7 +115,7 @@ def _wait(
     """Wait for the facts of a probe, and tell what it waits for; return why there are none."""
     pace, waiting = scheduler.pace, Repeated()
     ask_at, over_at = time.monotonic() + pace.first_ask_s, float("inf")
-    node = ""
+    node = ended = ""
     tell_at = ask_at + pace.ask_every_s[0] / 2  # every task waits for a moment
     while True:
         journals.read()
@@ -122,7 +123,7 @@ def _wait(
             return ""
         now = time.monotonic()
         if now > over_at + pace.grace_s:
-            words = last_words(folder, 0) or "its log is empty or missing"
+            words = last_words(folder, 0) or f"its log is empty or missing{ended and f' ({ended})'}"
             return f"its task{node and f' on {node}'} ended without a word: {words}"
         if now >= ask_at:
             ask_at = now + pace.ask_every_s[0]
@@ -130,7 +131,7 @@ def _wait(
             waits = now >= tell_at and state and state.phase is TaskPhase.WAITING
             if state and waits and waiting.is_due(state.words):
                 tell(f"waiting ({state.words})")
-            node = state.node if state else node
+            node, ended = (state.node, state.words) if state else (node, ended)
             over = state is None or state.phase.is_over
             over_at = min(over_at, now) if over else float("inf")
         time.sleep(READ_EVERY_S)
