@@ -15,6 +15,8 @@ from grader.gradebook.sqlite import SqliteFile
 _SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 _CONNINFO = re.compile(r"(?:^|\s)(?:host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
 """The keys of a connection string of libpq, which is no URL."""
+_ALMOST_URL = re.compile(r"postgres\w*:|[^/\s:@]+:[^\s@]*@", re.IGNORECASE)
+"""A URL without its `//`, or without what stands before that: `postgresql:/…`, `ada:…@host/grades`."""
 _WRITE = "write postgresql://HOST/NAME, and the password into ~/.pgpass or PGPASSWORD"
 
 
@@ -27,6 +29,8 @@ def open_database(location: str | Path, *, create: bool = False) -> Database:
     """
     if "://" not in str(location) and _CONNINFO.search(str(location)):
         raise UsageError(f"the gradebook's address is a connection string of libpq; {_WRITE}")
+    if "://" not in str(location) and _ALMOST_URL.match(str(location).lstrip("/")):
+        raise UsageError(f"the gradebook's address is no URL; {_WRITE}")
     if isinstance(location, Path) or "://" not in location:
         return SqliteFile(Path(location), create=create)
     try:
@@ -45,6 +49,7 @@ def open_database(location: str | Path, *, create: bool = False) -> Database:
 
 
 def _has_secret(url: URL) -> bool:
-    """Tell whether a URL has a password, or a part of one that was taken for the host."""
+    """Tell whether a URL has a password, or a part of one that was taken for the host or the database."""
     names = (name for name in url.query if name != "passfile")
-    return bool(url.password) or "@" in (url.host or "") or any(map(_SECRET.search, names))
+    parts = (url.host or "", url.database or "")
+    return bool(url.password) or any("@" in part for part in parts) or any(map(_SECRET.search, names))
