@@ -24,7 +24,8 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
     """Record the grades of the results folder OUT in the gradebook, which is created if there is none.
 
     Grades are those that a run by the same rubric would give now. What the gradebook has already is not
-    added again, and evidence that is older than the recorded one is refused.
+    added again, and evidence that is older than the recorded one is refused. So is what was observed by
+    another grader, or before files of the course were changed: its grade would lose points until it is run.
 
     Exit codes: 0 everything is recorded, 5 something was refused or cannot be read.
     """
@@ -33,10 +34,15 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
     course, plugins = open_course(context)
     counts = {True: 0, False: 0}
     refused: list[str] = []
+    outdated: dict[str, list[str]] = {}
     assignments: set[str] = set()
     with opened(gradebook, create=True) as book:
-        for evidence, judge in grades_in(out, course, plugins, rubric, tell_line):
+        for result in grades_in(out, course, plugins, rubric, tell_line):
+            evidence, judge = result.evidence, result.judge
             assignments.add(evidence.submission.assignment)
+            if result.outdated:
+                outdated.setdefault(result.outdated, []).append(evidence.submission.student)
+                continue
             try:
                 counts[book.record(evidence, judge(evidence), how="record", judge=judge)] += 1
             except NotObservedError as error:
@@ -44,10 +50,20 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
                 for problem in () if as_json else error.problems:
                     tell_line(problem)
         tell_of_mixtures(book, assignments)
+    for why, students in outdated.items():
+        are = "is" if len(students) == 1 else "are"
+        refused.append(
+            f"{counted(len(students), 'grade')} {are} not recorded, for {why}; run these submissions again: "
+            f"{', '.join(students)}"
+        )
+        if not as_json:
+            tell_line(refused[-1])
     if as_json:
         sums_by_name = {"recorded": counts[True], "recorded_already": counts[False]}
         echo_json({"gradebook": str(gradebook), **sums_by_name, "refused": refused})
         return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED
-    sums = f"{counted(counts[True], 'grade')} recorded, {counts[False]} recorded already"
-    echo(f"{gradebook}: {sums}" + (f", {len(refused)} refused" if refused else ""), err=True)
+    sums = [f"{counted(counts[True], 'grade')} recorded", f"{counts[False]} recorded already"]
+    sums += [f"{refusals} refused"] if (refusals := len(refused) - len(outdated)) else []
+    sums += [f"{again} to be run again"] if (again := sum(map(len, outdated.values()))) else []
+    echo(f"{gradebook}: {', '.join(sums)}", err=True)
     return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED

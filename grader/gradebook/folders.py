@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import __version__
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
@@ -23,9 +25,20 @@ if TYPE_CHECKING:
     from grader.plugins import Plugins
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResult:
+    """The evidence of a submission in a results folder."""
+
+    evidence: Evidence
+    judge: Callable[[Evidence], Scorecard]
+    """Scores it by the present file of the rubric."""
+    outdated: str = ""
+    """Why some of it counts no more, so that the score would lose its points until they are run again."""
+
+
 def grades_in(
     out: Path, course: Course, plugins: Plugins, rubric: str | None, tell: Callable[[str], None]
-) -> Iterator[tuple[Evidence, Callable[[Evidence], Scorecard]]]:
+) -> Iterator[StoredResult]:
     """Yield all evidence below a results folder, by assignment and student, with what scores it.
 
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
@@ -56,7 +69,20 @@ def grades_in(
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
             observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
             evidence = Evidence(submission=stored.submission, runs=stored.runs, observations=observations)
-            yield evidence, judge
+            stale = [
+                task.item for task in tasks if task.item in stored.observations.keys() - observations.keys()
+            ]
+            yield StoredResult(evidence=evidence, judge=judge, outdated=_outdated(stored, stale))
+
+
+def _outdated(stored: Evidence, items: Sequence[str]) -> str:
+    """Say why observations of items count no more; empty if there are none."""
+    version = stored.runs[-1].environment.get("grader", __version__) if stored.runs else __version__
+    if not items:
+        return ""
+    if version != __version__:
+        return f"grader {version} observed them, and this is {__version__}"
+    return f"files of the course were changed since {', '.join(items)} were observed"
 
 
 def _score(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
-from grader.config.points_file import MANUAL
 from grader.config.problem import show_path, suggestion
 from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
@@ -21,7 +20,7 @@ from grader.intake.receive import receive
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
-from grader.model.rubric import Rubric
+from grader.model.rubric import MANUAL, Rubric
 from grader.model.score import Line
 from grader.scoring.score import lasting, score
 

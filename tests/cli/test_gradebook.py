@@ -76,6 +76,31 @@ def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
 
 
 @pytest.mark.slow
+def test_results_of_changed_files_or_of_another_grader_keep_their_recorded_grades(course):
+    course.run("run", course.submit("ann"), "--gradebook", "gradebook.db")
+    course.run("run", course.submit("bob"), "--gradebook", "gradebook.db")
+    before = course.run("show", "ann", "--json").stdout
+    inputs = course.folder / "assignments/tiny/inputs.py"
+    text = inputs.read_text()
+    inputs.write_text(f"{text}\n# edited\n")
+    done = course.run("record", str(course.out))
+    assert done.returncode == 5
+    assert done.stderr.splitlines() == [
+        "grader: 2 grades are not recorded, for files of the course were changed since double, square were "
+        "observed; run these submissions again: ann, bob",
+        "gradebook.db: 0 grades recorded, 0 recorded already, 2 to be run again",
+    ]
+    assert course.run("show", "ann", "--json").stdout == before
+    inputs.write_text(text)
+    for file in course.out.glob("tiny/*/evidence.jsonl"):
+        file.write_text(
+            file.read_text().replace('"grader":"', '"grader":"0.0.').replace('"digest":"', '"digest":"x')
+        )
+    done = course.run("record", str(course.out), "--json")
+    (refused,) = json.loads(done.stdout)["refused"]
+    assert "for grader 0.0." in refused
+
+
 def test_points_by_hand_and_a_new_submission_are_history(course, book):
     style = {"id": "style", "title": "Readable", "points": 4, "check": "manual"}
     files = {"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]}
