@@ -71,7 +71,7 @@ class _CommandOutput(io.TextIOWrapper):
     """Standard output, to which only commands write: what files of a course print goes to standard error."""
 
     def write(self, text: str) -> int:
-        frame: FrameType | None = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - who writes decides where it goes
         while frame is not None:
             if str(frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
                 return sys.stderr.write(text)
