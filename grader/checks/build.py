@@ -29,7 +29,8 @@ class BuildKind(CheckKind):
     has, or else for the compiler's default. What nvcc tells of each kernel (registers, spills, shared memory)
     is kept. What comes out is shown, read-only, to the programs of all items that need this one. A
     submission that cannot be built is held against the reference: where that cannot be built in the same
-    place either, the machine lacks something or the course has a mistake, and the item stays open.
+    place either, the machine lacks something or the course has a mistake, and the item stays open. Where a
+    header of `given/` is complained of that the reference does not include, the reference is built with it.
     """
 
     name: ClassVar[str] = "build"

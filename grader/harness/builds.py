@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from grader.contracts.build import Built
+from grader.contracts.build import Built, Diagnostic
 from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
@@ -27,7 +28,8 @@ from grader.model.assignment import Build, Limits
 from grader.model.observation import Outcome
 from grader.subject import tools
 
-TOOL = "build"
+TOOL, INCLUDES = "build", "includes"
+HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl")
 STAND_IN = "/cuda_on_cpu"
 """Where a compiler for the CPU is shown that answers to nvcc's name."""
 _NOT_STARTED = re.compile(r"\b(?:status|Error) 12[67]\b")
@@ -99,7 +101,7 @@ class Builds:
 
         A compiler that complains of a line of the submission works. After anything else the reference is
         built anew: an earlier one tells of another day. No reference tells of a toolkit's header that it
-        does not include.
+        does not include; of one of the course's, it is made to.
         """
         key = REFERENCE, architecture, simulated
         submitted = self._children.servers.folder(SUBMISSION)
@@ -109,6 +111,42 @@ class Builds:
             self._made[key] = self._of(*key, anew=True)
         if why := lacking_header(built.errors):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+        self._require_headers(built, architecture, simulated)
+
+    def _require_headers(self, built: Built, architecture: str, simulated: bool) -> None:
+        """Build the reference with what the submission includes, if a header of the course was complained of.
+
+        Nothing else of the submission is there. What is wrong with the same line then is the course's,
+        unless the reference includes that header itself, which shows how it is right.
+        """
+        places = {(error.file, error.line) for error in self._in_headers(built)}
+        if not places:
+            return
+        with self._children.program(of_tool(INCLUDES)) as child:
+            includes = run_tool(child, INCLUDES, (child.course_files or "",))
+
+        def tried(before: Mapping[str, str]) -> Built:
+            command, chain = self._command(architecture), self._toolchain(simulated)
+            call = self._run(REFERENCE, command, chain, built.compatibility, before)
+            return read_built(take_answer(call)[0], self._build, call)
+
+        if includes.outcome is not Outcome.OBSERVED:  # files that nobody can read
+            return
+        for error in self._in_headers(tried(includes.value)):
+            if (error.file, error.line) in places:
+                without = tried({error.file: "#error is included\n"})
+                if without.outcome is Outcome.OBSERVED:
+                    line = f"given/{error}; the reference cannot be built with this header either"
+                    raise CourseError(f"{line}; correct it, or include there what it needs")
+                return
+
+    def _in_headers(self, built: Built) -> list[Diagnostic]:
+        """Return the errors in headers of `given/`."""
+        folder = self._children.servers.course_files
+        if folder is None:
+            return []
+        errors = (error for error in built.errors if error.line and error.file.endswith(HEADERS))
+        return [error for error in errors if (folder / error.file).is_file()]
 
     def _reference_failed(self, built: Built) -> GraderError:
         """Return the error of a reference that cannot be built: the machine's, or the course's with a place.
@@ -138,11 +176,7 @@ class Builds:
     def _built(self, whose: str, architecture: str, simulated: bool, anew: bool) -> Built:
         """Build as it is or, where that could help, with the header of old names."""
         chain = self._toolchain(simulated)
-        command = [
-            word.replace("{arch}", architecture)
-            for word in self._build.command
-            if architecture or "{arch}" not in word
-        ]
+        command = self._command(architecture)
 
         def make(*, compatibility: bool) -> Built:
             return self._from_store(whose, command, chain, simulated, compatibility, anew)
@@ -155,6 +189,14 @@ class Builds:
             if lacking(again.errors, architecture):
                 return again
         return built
+
+    def _command(self, architecture: str) -> list[str]:
+        """Return the command for this architecture."""
+        return [
+            word.replace("{arch}", architecture)
+            for word in self._build.command
+            if architecture or "{arch}" not in word
+        ]
 
     def _of_makefile(self, built: Built) -> str:
         """Return make's complaint about a file of `given/` that it cannot read: nothing was compiled then."""
@@ -198,7 +240,15 @@ class Builds:
             compatibility=compatibility,
         )
 
-    def _run(self, whose: str, command: list[str], chain: Toolchain, compatibility: bool) -> Call:
+    def _run(
+        self,
+        whose: str,
+        command: list[str],
+        chain: Toolchain,
+        compatibility: bool,
+        before: Mapping[str, str] | None = None,
+    ) -> Call:
+        """Run the command, with texts `before` files."""
         setup = replace(of_tool(TOOL), mounts=chain.mounts, environment=chain.environment)
         with self._children.program(setup, whose, self._limits) as child:
             order = {
@@ -209,6 +259,7 @@ class Builds:
                 "output_bytes": self._limits.output_kb * 1024,
                 "product_bytes": self._build.product_mb * 2**20,
                 "compatibility": compatibility,
+                "before": dict(before or {}),
             }
             return run_tool(child, TOOL, (order,), self._build.wall_s + HAND_OVER_S)
 

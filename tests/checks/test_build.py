@@ -396,6 +396,78 @@ def test_where_the_reference_cannot_be_built_either_no_student_is_blamed(
         observe(context)
 
 
+HEADERS = {
+    "a mistake": (
+        '#include "util.h"\n' + RIGHT,
+        "int twice(int x { return 2 * x; }\n",
+        "given/src/util.h:1:",
+    ),
+    "behind an own header": (
+        '#include "own.h"\n' + RIGHT,
+        "#error wrong\n",
+        "given/src/util.h:1:2: #error wrong",
+    ),
+    "in a file of its own": (RIGHT, "#error wrong\n", "given/src/util.h:1:2: #error wrong"),
+    "a type without its header": (
+        '#include "util.h"\n#include <stddef.h>\n' + RIGHT,
+        "static size_t of(void) { return 0; }\n",
+        "given/src/util.h:1:8: unknown type name",
+    ),
+    "a header that is not there": (
+        '#include "util.h"\n' + RIGHT,
+        '#include "gone.h"\n',
+        "given/src/util.h:1:.*gone.h",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_of_the_course_that_no_reference_includes_is_tried_with_the_reference(contexts, name):
+    source, header, line = HEADERS[name]
+    files = {"src/work.c": source, "src/own.h": '#pragma once\n#include "util.h"\n'}
+    if name == "in a file of its own":
+        files["src/more.c"] = '#include "own.h"\n'
+    makefile = MAKEFILE.replace("src/work.c", "$(wildcard src/*.c)")
+    course = {"given/Makefile": makefile, "given/src/util.h": header}
+    with pytest.raises(
+        CourseError, match=f"^{line}.*; the reference cannot be built with this header either"
+    ):
+        observe(contexts(files, course))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '#define twice(x) no-name\n#include "util.h"\n' + RIGHT,
+        '#include "util.h"\nint answer(void) { return TWICE(nothing); }\n',
+        'int twice(int x, int y) { return x; }\n#include "util.h"\n' + RIGHT,
+    ],
+)
+def test_a_submission_that_breaks_a_right_header_of_the_course_is_to_blame(contexts, source):
+    header = "#define TWICE(x) twice(x)\nstatic int twice(int x) { return 2 * x; }\n"
+    observation = observe(contexts({"src/work.c": source}, {**COURSE, "given/src/util.h": header}))
+    assert observation.outcome is Outcome.NOT_BUILT
+
+
+def test_a_header_that_the_reference_includes_is_right_as_it_does(contexts):
+    """Who leaves out what it needs to be defined before is to blame."""
+    header = "#ifndef SIZE\n#error define SIZE\n#endif\n"
+    course = {
+        **COURSE,
+        "given/src/util.h": header,
+        "reference/src/work.c": f'#define SIZE 1\n#include "util.h"\n{RIGHT}',
+    }
+    observation = observe(contexts({"src/work.c": '#include "util.h"\n' + RIGHT}, course))
+    assert observation.outcome is Outcome.NOT_BUILT
+    assert observation.note.startswith("src/util.h:2:2: #error define SIZE")
+
+
+def test_a_file_of_the_course_is_not_mistaken_for_one_of_the_submission(contexts):
+    files = {"src/work.c": '#include "util.h"\n' + RIGHT, "old/util.h": ""}
+    with pytest.raises(CourseError, match=r"^given/src/util.h:1:2: #error wrong"):
+        observe(contexts(files, {**COURSE, "given/src/util.h": "#error wrong\n"}))
+
+
 def test_a_program_that_only_a_submissions_own_makefile_starts_is_the_students_affair(contexts):
     own = {"Makefile": "all:\n\tno-such-program\n", "src/work.c": RIGHT}
     course = {"given/driver.py": DRIVER, "reference/Makefile": MAKEFILE}

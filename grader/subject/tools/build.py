@@ -39,8 +39,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     """Build the submission of the present folder in a copy.
 
     `order` has `given` (the folder of the course's files, or empty), `command`, `products` (paths),
-    `within_s`, `output_bytes`, `product_bytes` (of all of them) and `compatibility` (whether nvcc is to read
-    a header first that defines `RENAMED`).
+    `within_s`, `output_bytes`, `product_bytes` (of all of them), `compatibility` (whether nvcc is to read
+    a header first that defines `RENAMED`) and `before`, texts that are put in front of files, by path.
 
     The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
     as `Reader` says, diagnostics with their line of "source", `python_2` (the submission's own files that
@@ -50,6 +50,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
     submitted = lay(os.getcwd(), order["given"], folder)
+    for path, text in order["before"].items():
+        _put_before(os.path.join(folder, path), text)
     replaced = _replaced(os.getcwd(), order["given"])
     python_2 = [problem for file in submitted if (problem := _python_2(folder, file))]
     reader = Reader(folder)
@@ -85,15 +87,8 @@ def lay(submission: str, course_folder: str, folder: str) -> list[str]:
 
     The course's Makefile is the one that make finds, whatever others were handed in.
     """
-    course = set(_files(course_folder)) if course_folder else set()
-    makefiles = {os.path.dirname(path) for path in course if os.path.basename(path) in _MAKEFILES}
-    submitted = [
-        path
-        for path in _files(submission)
-        if path not in course
-        and not path.endswith(MADE)
-        and not (os.path.dirname(path) in makefiles and os.path.basename(path) in _MAKEFILES)
-    ]
+    course = set(files_below(course_folder)) if course_folder else set()
+    submitted = submitted_files(submission, course_folder)
     for source, paths in ((submission, submitted), (course_folder, sorted(course))):
         for path in paths:
             target = os.path.join(folder, path)
@@ -103,9 +98,33 @@ def lay(submission: str, course_folder: str, folder: str) -> list[str]:
     return submitted
 
 
+def submitted_files(submission: str, course_folder: str) -> list[str]:
+    """List the files of a submission that are built: no products, and none that the course has as well."""
+    course = set(files_below(course_folder)) if course_folder else set()
+    makefiles = {os.path.dirname(path) for path in course if os.path.basename(path) in _MAKEFILES}
+    return [
+        path
+        for path in files_below(submission)
+        if path not in course
+        and not path.endswith(MADE)
+        and not (os.path.dirname(path) in makefiles and os.path.basename(path) in _MAKEFILES)
+    ]
+
+
+def _put_before(file: str, text: str) -> None:
+    """Put a text in front of a file's own, or into a new file."""
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    own = b""
+    if os.path.exists(file):
+        with open(file, "rb") as source:
+            own = source.read()
+    with open(file, "wb") as target:
+        target.write(text.encode() + own)
+
+
 def _replaced(submission: str, course_folder: str) -> list[str]:
     """List files of the submission that differ from the course's, which take their place."""
-    both = set(_files(submission)) & set(_files(course_folder)) if course_folder else set()
+    both = set(files_below(submission)) & set(files_below(course_folder)) if course_folder else set()
     return sorted(
         path
         for path in both
@@ -119,7 +138,8 @@ def _text(path: str) -> bytes:
         return file.read(COMPARED_BYTES).replace(b"\r\n", b"\n").rstrip()
 
 
-def _files(folder: str) -> Iterator[str]:
+def files_below(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, by paths relative to it."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(files):
