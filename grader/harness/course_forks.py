@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import pickle  # noqa: TID251 - from forks of this process, in which nothing of a student runs
+import resource
 import signal
 import sys
 import warnings
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _QUESTION, _STATE = b"?", b"!"
 """The first byte of what a fork is asked: a program's question, or for the functions as they are by now."""
+COMPILED_CPU_S = 600
+"""CPU seconds of a function that an exception does not end, as in a loop of numba's."""
 CROSSES = "return numbers, text, lists, tuples, dicts, arrays, or objects of classes at the top of a module"
 
 
@@ -229,6 +232,10 @@ def _fork(act: Callable[[], None]) -> int:
     status = 1
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        # no exception ends a loop in compiled code
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        limit_s = COMPILED_CPU_S if hard == resource.RLIM_INFINITY else min(COMPILED_CPU_S, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, hard))
         gc.freeze()  # a search for garbage would copy every page
         if os.getppid() == parent:
             act()
@@ -248,5 +255,8 @@ def _ended(place: str, status: int) -> GraderError:
     """Return the error of a function after which nothing was written."""
     if status == -signal.SIGKILL:
         return NotObservedError(f"{place}: its process was killed; give this machine more memory")
+    if status == -signal.SIGXCPU:
+        why = f"has not ended after {COMPILED_CPU_S} s of CPU time in compiled code"
+        return CourseError(f"{place}: {why}; make it shorter, or end its loop")
     how = f"signal {-status}" if status < 0 else f"exit status {status}"
     return CourseError(f"{place}: it ended its process ({how}); let it return or raise")

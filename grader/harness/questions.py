@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from grader.machine.time_limit import time_limit
-
 ANSWER_BYTES = 4000
 """The longest answer; a pipe takes 4096 bytes at once."""
 TEXT = 300
@@ -22,9 +20,7 @@ def answered(functions: Mapping[int, Callable[..., Any]], question: bytes) -> by
     """
     try:
         number, *args = json.loads(question)
-        with time_limit():  # what it asks for may take for ever
-            value = functions[number](*args)
-        answer = json.dumps({"value": value}, allow_nan=False).encode()
+        answer = json.dumps({"value": functions[number](*args)}, allow_nan=False).encode()
         if len(answer) <= ANSWER_BYTES:
             return answer
         error: Exception = ValueError(f"the answer is longer than {ANSWER_BYTES} bytes")

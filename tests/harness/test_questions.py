@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import repeat
 
 import pytest
 
 from grader.contracts.call import InputCase
+from grader.errors import CourseError
+from grader.harness import course_forks
 from grader.harness.questions import ANSWER_BYTES, Launches, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -210,3 +213,11 @@ def test_that_nothing_is_done_shows_at_the_last_launch_that_gets_inputs(proof, s
 
 def test_as_long_as_no_launches_are_known_the_first_one_is_told():
     assert [Launches(proof, (), 0)(0) for proof in ("", "note", "exchange")] == ["", "note", "exchange"]
+
+
+@pytest.mark.slow
+def test_an_oracle_that_stays_in_compiled_code_ends_by_its_cpu_time(monkeypatch):
+    monkeypatch.setattr(course_forks, "COMPILED_CPU_S", 1)
+    message = "^expected.py:1: has not ended after 1 s of CPU time in compiled code; make it shorter"
+    with pytest.raises(CourseError, match=message):
+        course_forks.in_fork(lambda: sum(repeat(0)), "expected.py:1")
