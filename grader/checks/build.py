@@ -66,6 +66,14 @@ class BuildKind(CheckKind):
             default=False,
         )
 
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield bounds below 0."""
+        del assignment
+        for key in ("warnings_at_most", "spill_bytes_at_most"):
+            most = getattr(options, key)
+            if most is not None and most < 0:
+                yield key, f"must be 0 or more, got {most}"
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Build it once."""
         try:

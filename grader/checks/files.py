@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
 from grader.contracts.check import CheckKind
+from grader.contracts.context import REFERENCE
 from grader.harness.missing import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
@@ -63,6 +65,22 @@ class Files(CheckKind):
             "Whether every requirement must be met, or each earns its share.", judges=True, default="all"
         )
 
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield patterns that fit whatever is handed in, and what the reference does not meet."""
+        sizes = _sizes(Path(assignment, REFERENCE))
+        if not options.required and options.extra != "costs" and options.max_mb is None:
+            yield "required", "asks for nothing, so everybody earns it; name a file"
+        for pattern in options.required:
+            near = [file for file in sizes if file.casefold() == pattern.casefold()]
+            if set(pattern) <= {"*", "?", "/"}:
+                yield "required", f"{pattern} fits any file; name one, as in *.py"
+            elif near and not any(fnmatchcase(file, pattern) for file in sizes):
+                yield "required", f"the reference has no {pattern}, but {near[0]}; write that"
+        size_mb = sum(sizes.values()) / MB
+        if options.max_mb is not None and size_mb > options.max_mb:
+            message = f"the files of the reference have {size_mb:.1f} MiB together; allow more"
+            yield "max_mb", message
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Compare names; the sizes are those of the unpacked files."""
         sizes = {file: context.size(file) for file in context.files}
@@ -104,6 +122,13 @@ class Files(CheckKind):
             requirements.append(Requirement(met=size_mb <= options.max_mb, missed=missed))
         flags = (named,) if extra and options.extra == "noted" else ()
         return award_requirements(requirements, credit=options.credit, flags=flags)
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """Return the sizes of the files below a folder, by their paths in it."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in files}
+    return {file: size for file, size in sizes.items() if not junk_part(file)}
 
 
 def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Case:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from grader.checks.by_hand import award_given
 from grader.checks.calls import failed_observation, function_name
 from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.report_figures import MOST_THREADS
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,
@@ -107,6 +108,14 @@ class KernelLaunch(CheckKind):
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""
         return bool(options.simulated_inputs)
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield blocks that no GPU runs."""
+        del assignment
+        threads = options.threads
+        count = threads if isinstance(threads, int) else prod(threads or ())
+        if threads is not None and count > MOST_THREADS:
+            yield "threads", f"a block has {MOST_THREADS} threads at most, got {count}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call under observation, also with the inputs of another call on the device."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 PLACE = "{}"
@@ -23,6 +24,20 @@ def refuse_unread(numbers: Mapping[str, str], *bounds: Mapping[str, float]) -> N
     for name, text in numbers.items():
         if text.count(PLACE) != 1:
             raise ValueError(f"numbers.{name}: must hold {PLACE} once, where the number is printed")
+
+
+def impossible_bounds(
+    at_least: Mapping[str, float], at_most: Mapping[str, float]
+) -> Iterator[tuple[str, str]]:
+    """Yield the key and a sentence for each number that no value can keep the bounds of."""
+    for name, least in at_least.items():
+        if not isfinite(least):
+            yield "at_least", f"{name}: must be a number, got {least}"
+        elif least > at_most.get(name, least):
+            yield "at_least", f"{name}: must not exceed its at_most, {at_most[name]:g}, got {least:g}"
+    for name, most in at_most.items():
+        if not isfinite(most):
+            yield "at_most", f"{name}: must be a number, got {most}"
 
 
 def last_number(text: str, output: str) -> float | None:

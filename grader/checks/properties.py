@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import inf, isnan
@@ -85,6 +85,12 @@ class Properties(CheckKind):
         credit: Literal["all", "per_case"] = option(
             "Whether all cases must be right, or each earns its share.", judges=True, default="all"
         )
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield limits between which no draw lies."""
+        del assignment
+        if options.ks_at_least >= options.ks_at_most:
+            yield "ks_at_least", f"must be less than ks_at_most, {options.ks_at_most:g}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case several times and measure what came back; limits are not looked at."""

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
@@ -75,6 +77,15 @@ class Pytest(CheckKind):
             """Refuse weights that are none."""
             if self.tests and (min(self.tests.values()) < 0 or not any(self.tests.values())):
                 raise ValueError("tests: a weight is 0 or more, and one of them at least is more")
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield a file of tests that is not there."""
+        given = Path(assignment, "given")
+        if not (given / options.file).is_file():
+            names = sorted(path.relative_to(given).as_posix() for path in given.rglob("*.py"))
+            near = get_close_matches(options.file, names, n=1)
+            advice = f"did you mean {near[0]}?" if near else "a file of tests is the course's own"
+            yield "file", f"given/{options.file} is not there; {advice}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Collect with the reference and with the submission, then run test after test."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
-from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
 from grader.checks.rank_words import verdict
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
@@ -97,6 +97,11 @@ class Ranks(CheckKind):
         def __post_init__(self) -> None:
             """Refuse bounds of numbers that are not read."""
             refuse_unread(self.numbers, self.at_least, self.at_most)
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield bounds that no number keeps."""
+        del assignment
+        yield from impossible_bounds(options.at_least, options.at_most)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Launch it for each case, until one of them fails."""

@@ -171,6 +171,19 @@ class ReportKind(CheckKind):
                         f"measured [{', '.join(measured.of)}] is none of the ratios; name one of them"
                     )
 
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield words that any report holds, and ratios that any times bear out."""
+        del assignment
+        words = [("terms", term) for term in options.terms]
+        words += [("ratios", word) for ratio in options.ratios for word in (*ratio.of, ratio.claim)]
+        for key, word in words:
+            if not all(part.strip() for part in word.split("|")):
+                yield key, f"{word!r} has an alternative without letters, which any report holds; take it out"
+        if options.ratios and options.tolerance >= 1:
+            yield "tolerance", f"any ratio is within {options.tolerance:g} of itself; give less than 1"
+        if options.min_words < 0:
+            yield "min_words", f"must be 0 or more, got {options.min_words}"
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Note what the report holds; it is read in a sandbox, because a PDF can be evil."""
         file = next((file for file in context.files if fnmatchcase(file, options.file)), None)

@@ -92,6 +92,14 @@ class Scaling(CheckKind):
                         f"give one of {', '.join(more) or 'those that you add to `cores`'}"
                     )
 
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield thresholds beyond the share of cores."""
+        del assignment
+        for count, factor in options.at_least.items():
+            most = int(count) / options.cores[0]
+            if factor > most:
+                yield "at_least", f"{count} cores are {most:g} times as many, got {factor:g}; give less"
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
         from grader.checks.control import beside_the_reference

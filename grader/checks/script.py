@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
 from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import SubmittedFile, option
@@ -14,6 +14,8 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
+
+MOST_STATUS = 255
 
 
 class Script(CheckKind):
@@ -53,6 +55,13 @@ class Script(CheckKind):
         def __post_init__(self) -> None:
             """Refuse bounds of numbers that are not read."""
             refuse_unread(self.numbers, self.at_least, self.at_most)
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield bounds that no number keeps, and a status with which no program ends."""
+        del assignment
+        yield from impossible_bounds(options.at_least, options.at_most)
+        if not 0 <= options.exit_status <= MOST_STATUS:
+            yield "exit_status", f"a program ends with 0 to {MOST_STATUS}, got {options.exit_status}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Run it once."""

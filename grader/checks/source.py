@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
 
 SHOWN_AT_MOST = 10
+_NO_NAME = re.compile(r"[()\s]")
 HIDING = frozenset({"__import__", "eval", "exec", "getattr", "globals", "importlib.import_module", "vars"})
 """Whoever uses one of these can use anything under a name that no rule sees."""
 
@@ -82,6 +84,25 @@ class Source(CheckKind):
                 list(_decorators(text))
             if self.require_decorator and not self.function:
                 raise ValueError("require_decorator needs a function")
+
+    def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield rules that nothing can break, and those that everything breaks."""
+        del assignment
+        if "*" in options.forbid and not options.allow:
+            yield "forbid", "* forbids every name; name modules, as in numpy.*, or say what to allow"
+        if "*" in options.allow:
+            yield "allow", "* allows every name, so nothing is forbidden; take it out"
+        if options.allow and not options.forbid:
+            yield "allow", "has no effect without forbid; give that too, or take it out"
+        for key, names in (("forbid", options.forbid), ("allow", options.allow)):
+            for name in names:
+                if not name or _NO_NAME.search(name):
+                    yield (
+                        key,
+                        f"no name is like {name!r}; write it without brackets, as numpy.zeros or .dot",
+                    )
+        if options.require_loops < 0:
+            yield "require_loops", f"must be 0 or more, got {options.require_loops}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Note every name that is used, every decorator and how deep loops are; rules are not looked at."""

@@ -16,6 +16,8 @@ _SET = re.compile(r"\[[^]]+\]")
 
 def unaccepted(pattern: str, assignment: Assignment, folder: Path) -> str:
     """Return why no file that fits a pattern can ever be handed in, and what to do; empty if one can."""
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        return f"{quoted(pattern)} leads out of the submission; write a path below its top folder"
     if any(overlap(pattern, accepted) for accepted in assignment.accepts):
         return ""
     given = folder / "given"

@@ -87,6 +87,7 @@ class _Draft:
         self.check_submitted_files(assignments, declared)
         self.check_deadline()
         self.check_points()
+        self.ask_kinds(assignments)
         self.completed = () if self.lines() else self.complete_options()
 
     def lines(self) -> tuple[str, ...]:
@@ -270,6 +271,17 @@ class _Draft:
                     for number, pattern in enumerate(values.get(key, ())):
                         if message := unaccepted(pattern, assignment, folder):
                             self.reading.wrong((*place, number), message)
+
+    def ask_kinds(self, assignments: Mapping[str, Path]) -> None:
+        """Add the objections of each item's kind, where the item has no other problem."""
+        folder = assignments.get(self.top.get("assignment", ""))
+        wrong = {problem.path[:2] for problem in self.reading.problems}
+        for index, values in enumerate(self.items):
+            kind = self.kinds.get(values.get("check", ""))
+            if kind is None or folder is None or ("items", index) in wrong:
+                continue
+            for key, message in kind.objections(self.options(values), str(folder)):
+                self.reading.wrong(("items", index, key), message)
 
     def check_deadline(self) -> None:
         """Check that there is a deadline where something depends on it."""

@@ -57,6 +57,19 @@ class CheckKind(ABC):
         del others, points
         return options
 
+    def objections(self, options: Any, assignment: str) -> Iterable[tuple[str, str]]:
+        """Yield what can be told of an item's options, and of the files of its assignment, before any run.
+
+        Each is a key and a sentence on what is wrong and what to write: a bound that nothing can reach, a
+        pattern that fits everything. A rubric with one is refused, so only what is certainly a mistake.
+
+        Args:
+            options: the item's, whose `__post_init__` has passed.
+            assignment: the path of the assignment's folder.
+        """
+        del options, assignment
+        return ()
+
     def simulates(self, options: Any) -> bool:
         """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
         del options

@@ -29,6 +29,7 @@ class Speedup:
 
     name = "speedup"
     complete = CheckKind.complete
+    objections = CheckKind.objections
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -49,6 +50,7 @@ class Matches:
 
     name = "matches"
     complete = CheckKind.complete
+    objections = CheckKind.objections
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -48,3 +48,9 @@ def test_any_pattern_is_looked_for_in_given(tmp_path: Path, pattern: str):
     (tmp_path / "given/sub/more.py").touch()
     message = unaccepted(pattern, Assignment(name="a", title="", accepts=("work.py",)), tmp_path)
     assert bool(message) is (pattern not in ("driver.py", "sub/*.py"))
+
+
+@pytest.mark.parametrize("pattern", ["/work.py", "/*.py", "../*.py", "src/../work.py"])
+def test_a_pattern_that_leads_out_of_the_submission_is_never_handed_in(tmp_path: Path, pattern: str):
+    everything = Assignment(name="a", title="", accepts=("*", "*/*", "*/*/*"))
+    assert "leads out of the submission" in unaccepted(pattern, everything, tmp_path)

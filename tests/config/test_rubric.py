@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -222,6 +222,22 @@ def test_an_item_that_a_check_names_is_among_those_that_its_item_uses(lines: Lin
         'rubrics/hw1.yaml:22:14: items[1].beside[0]: no item in uses is called "fast.right"; there are none'
     )
     assert about == ([] if uses == "uses: [fast.right]" else [wrong])
+
+
+def test_what_a_kind_objects_to_is_told_with_line_and_column(
+    lines: Lines, kinds: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch, course: SimpleNamespace
+) -> None:
+    def objections(options: Any, assignment: str) -> Iterator[tuple[str, str]]:
+        assert assignment == str(course.assignments["hw1"])
+        if options.at_least > 30:
+            yield "at_least", f"nothing is {options.at_least:g} times faster; give less"
+
+    monkeypatch.setattr(kinds["speedup"], "objections", objections)
+    (line,) = lines(GOOD)
+    assert line.endswith("hw1.yaml:21:5: items[1].at_least: nothing is 40 times faster; give less")
+    assert lines(GOOD.replace("at_least: 40", "at_least: 20")) == ()
+    (line,) = lines(GOOD.replace("inputs: vectors", "inputs: matrices"))
+    assert "matrices" in line
 
 
 def test_an_item_that_is_no_mapping_does_not_hide_the_others(lines: Lines) -> None:
