@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import click
 from grader import __version__
 from grader.cli.files import PATH
 from grader.cli.streams import Streams
-from grader.errors import CourseError, ExitCode, GraderError
+from grader.errors import CourseError, ExitCode, GraderError, UsageError
 from grader.files import of_the_machine
 
 COMMANDS = {
@@ -130,6 +131,8 @@ def _run(stop: Stop) -> int:
 
 def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None) -> ExitCode:
     """Print an error and return its exit code: lines if a person can fix it, otherwise a traceback."""
+    if isinstance(error, FileNotFoundError) and _is_nowhere():
+        error = UsageError("the working directory is gone; go into a folder that is there")
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
     error = _of_the_course(error) or error
@@ -145,6 +148,15 @@ def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None
     traceback.print_exception(error)
     click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
     return ExitCode.BUG
+
+
+def _is_nowhere() -> bool:
+    """Tell whether the working directory was removed."""
+    try:
+        os.getcwd()  # noqa: PTH109 - Path.cwd does no more
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _of_the_course(error: BaseException) -> CourseError | None:

@@ -173,6 +173,7 @@ def find_course(
     for folder in (start, *start.parents):
         if is_file(folder / FILE):
             return load_course(folder, platforms)
+        _refuse_other_suffix(folder)
     advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
     raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
 
@@ -224,8 +225,19 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
 
 def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
     if not is_file(folder / FILE):
+        _refuse_other_suffix(folder)
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
     return load_course(folder, platforms)
+
+
+def _refuse_other_suffix(folder: Path) -> None:
+    """Refuse a `course.yml`, which nothing reads.
+
+    Raises:
+        CourseError: there is one.
+    """
+    if is_file(other := (folder / FILE).with_suffix(".yml")):
+        raise CourseError(f"{show_path(other)}: a course is described by {FILE}; rename it")
 
 
 def _misnamed(rubric: Path) -> str:
@@ -244,7 +256,13 @@ def zone_objection(name: str) -> str:
         names = zoneinfo.available_timezones()
         if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
-        abbreviated = name.isupper() and "/" not in name
-        advice = "write the zone of a city, such as Europe/Berlin" if abbreviated else suggestion(name, names)
+        city = name.rpartition("/")[2].replace(" ", "_").casefold()
+        same = sorted(zone for zone in names if zone.rpartition("/")[2].casefold() == city)
+        if same:
+            advice = f"did you mean {' or '.join(same[:2])}?"
+        elif name.isupper() and "/" not in name:  # an abbreviation
+            advice = "write the zone of a city, such as Europe/Berlin"
+        else:
+            advice = suggestion(name, names)
         return f"no time zone is called {quoted(name)}; {advice}"
     return ""

@@ -21,8 +21,8 @@ Reader = Callable[[Any, KeyPath, "DecodeState"], Any]
 
 Maker = Callable[[Any, float | None], Reader]
 
-_IMPOSSIBLE = re.compile(r"is out of range|must be in")
-"""What `datetime` says of a day or a time that does not exist, such as 30 February."""
+_IMPOSSIBLE = re.compile(r"is out of range|must be in|^has no ")
+"""What is said of a day or a time that does not exist, such as 30 February, and of one without its offset."""
 _IN_MAPPINGS: Mapping[Any, str] = {int: "1", Mapping: "{NAME: …}"}
 """Values of a mapping that a message gives as an example, by type."""
 _IN_EXAMPLE = 3
@@ -184,7 +184,7 @@ def _moment(data: Any) -> datetime:
         raise ValueError("not text")  # noqa: TRY004 - every parser says ValueError
     moment = datetime.fromisoformat(data)
     if moment.tzinfo is None:
-        raise ValueError("no offset")
+        raise ValueError("has no offset" if ":" in data else "has no time and no offset")
     return moment
 
 

@@ -22,6 +22,10 @@ class Tolerance:
     rtol: float = option("Allowed difference as a share of the expected value.")
     atol: float = option("Allowed difference in the value's own unit; what counts near zero.")
 
+    def __post_init__(self) -> None:
+        if self.rtol < 0 or self.atol < 0:
+            raise ValueError("rtol and atol must be 0 or more")
+
     def in_words(self) -> str:
         """Return how far a value may be off, in words of a sentence."""
         return f"{self.rtol:g} of the expected value plus {self.atol:g}"

@@ -9,6 +9,11 @@ from typing import Any
 
 _UNITS = {"s": " of seconds", "mb": " of MiB", "kb": " of KiB", "processes": "", "cores": ""}
 """Units of limits by the last part of their names."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_SET_ALREADY = frozenset(
+    {"CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER"}
+)
+"""Variables that every program has, or that say where it finds its libraries."""
 _BRACED = re.compile(r"(?<!\$)\{\w+\}")
 """A word in braces, unless a shell reads it."""
 
@@ -87,6 +92,11 @@ class Build:
             _require_names(f"build: {name}", getattr(self, name))
         if not self.command or not self.products or not self.variable:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
+        if not _VARIABLE.fullmatch(self.variable) or self.variable in _SET_ALREADY:
+            raise ValueError(
+                f"build: variable: {self.variable!r} is no name of a variable that is free; "
+                "write one of capital letters, digits and _, such as LIBRARY"
+            )
         for word in self.command:
             if (typed := _BRACED.search(word)) and typed[0] != "{arch}":
                 raise ValueError(f"build: command: {word}: only {{arch}} is filled in; write that")

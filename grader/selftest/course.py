@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
-from grader.config.decode import keys_of
+from grader.config.decode import keys_of, quoted
 from grader.config.engines import engine_problems
 from grader.config.facts import parameters_of
-from grader.config.problem import Problem, closest, show_path
+from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
@@ -92,6 +92,11 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     problems = []
     if message := layer_objection(course.min_isolation, plugins.sandboxes):
         problems.append(Problem(path=("min_isolation",), message=message))
+    for platform, options in course.platforms.items():
+        for name in options.assignments:
+            if name not in plugins.assignments:
+                message = f"no assignment is called {quoted(name)}; {suggestion(name, plugins.assignments)}"
+                problems.append(Problem(path=(platform, "assignments", name), message=message))
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
@@ -103,9 +108,9 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
     families = dict.fromkeys(name for item in items for name in _families_of(item))
     single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
     trials = [partial(_try_family, functions, name, name in single) for name in families]
-    triples = dict.fromkeys(filter(None, map(_functions_of, items)))
-    for family, oracle, function in triples:
-        trials.append(partial(_try_oracle, functions, family, oracle))
+    named = [(*names, _compares(kinds[item.check])) for item in items if (names := _functions_of(item))]
+    for family, oracle, function, compared in dict.fromkeys(named):
+        trials.append(partial(_try_oracle, functions, family, oracle, compared))
         trials.append(partial(_try_parameters, functions, family, parameters_of(folder, function)))
     lines: dict[str, None] = {}
     for trial in trials:
@@ -135,6 +140,11 @@ def _functions_of(item: Item) -> tuple[str, str, str] | None:
     return families[0], values[like.name] or function.rpartition(".")[2], function
 
 
+def _compares(kind: CheckKind) -> bool:
+    """Tell whether a kind holds what an oracle answers against a result; others may take any answer."""
+    return type(kind).__module__.startswith("grader.checks.") and kind.name != "properties"
+
+
 def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
     where = f"{functions.place_of(INPUTS, family)}: {family}:"
     try:
@@ -157,7 +167,9 @@ def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterat
         yield f"{where} gives {numbers}, for the same seed; draw everything from rng"
 
 
-def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterator[str]:
+def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: bool) -> Iterator[str]:
+    from grader.harness.compare import compare
+
     answer = functions.expected(oracle)
     place = functions.place(EXPECTED, inspect.unwrap(answer))
     for case in functions.draw(family, SEED, 0):
@@ -179,6 +191,12 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterato
             return
         if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
             yield f"{place}: {oracle}: gives nan for case {case.name!r} of {family}, which holds none"
+            return
+        try:
+            compare(result, result) if compared else None
+        except CourseError as error:
+            message = error.problems[0].removeprefix("expected.py: an oracle gave ")
+            yield f"{place}: {oracle}: gives {message}"
             return
 
 

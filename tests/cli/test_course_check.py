@@ -293,6 +293,26 @@ def item(keys: str) -> str:
             ":4: cannot take case 'whole numbers' of vectors in inputs.py (missing a required argument: 'z')",
         ),
         (EXPECTED, ORACLE, "return y.nothing", "saxpy: AttributeError: "),
+        (EXPECTED, ORACLE, "return {1}", ":10: saxpy: gives {1}, which cannot be compared; give numbers,"),
+        (EXPECTED, ORACLE, "yield x", "of vectors: returns a value that cannot be passed on"),
+        (
+            RUBRIC,
+            "    inputs: vectors",
+            "    tolerance: {float64: {rtol: -1, atol: 0}}\n    inputs: vectors",
+            "tolerance.float64: rtol and atol must be 0 or more",
+        ),
+        (
+            COURSE,
+            "# canvas:",
+            'canvas: {url: "https://lms.example.edu", course: 1, assignments: {vektors: 2}}\n# canvas:',
+            'course.yaml:15:67: canvas.assignments.vektors: no assignment is called "vektors"; did you mean',
+        ),
+        (
+            ASSIGNMENT,
+            "limits=",
+            f'build={BUILD}(command=("sh", "b"), {PRODUCTS.replace("A", "MY LIB")}),\n            limits=',
+            ": build: variable: 'MY LIB' is no name of a variable that is free; write",
+        ),
         (
             EXPECTED,
             "def saxpy",

@@ -363,3 +363,12 @@ def test_an_archive_may_have_a_name_that_is_no_text_but_nothing_of_ours_may(trie
     assert written[0] == 2
     assert r"caf\udce9.tar.gzx: is no path that can be used" in written[1]
     assert len(written[1].splitlines()) == 1
+
+
+def test_a_working_directory_that_is_gone_is_a_line(course, tmp_path):
+    (folder := tmp_path / "gone").mkdir()
+    script = f'cd {folder} && rmdir {folder} && exec "$@"'
+    command = ["sh", "-c", script, "sh", *course.command("course", "check")]
+    done = subprocess.run(command, env=course.environment, capture_output=True, text=True, check=False)
+    line = "grader: the working directory is gone; go into a folder that is there\n"
+    assert (done.returncode, done.stderr) == (2, line)

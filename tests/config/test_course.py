@@ -44,6 +44,14 @@ def test_no_course_is_one_line_that_says_what_to_do(folder: Path) -> None:
     assert caught.value.problems == (line,)
 
 
+def test_a_course_of_another_suffix_is_named(folder: Path) -> None:
+    (folder / "course.yaml").rename(folder / "course.yml")
+    for named in (None, folder):
+        with pytest.raises(CourseError) as caught:
+            find_course(named, {}, folder / "rubrics")
+        assert caught.value.problems == ("course.yml: a course is described by course.yaml; rename it",)
+
+
 def test_a_folder_that_was_named_must_be_a_course(folder: Path) -> None:
     with pytest.raises(UsageError) as caught:
         find_course(Path("rubrics"), {}, folder)
@@ -68,6 +76,10 @@ def test_a_folder_that_was_named_must_be_a_course(folder: Path) -> None:
                     "mean Asia/Jerusalem?"
                 ),
             ),
+        ),
+        (
+            "title: x\ntime_zone: berlin\n",
+            ('course.yaml:2:1: time_zone: no time zone is called "berlin"; did you mean Europe/Berlin?',),
         ),
         ("title: x\ntime_zone: ../etc\n", ('course.yaml:2:1: time_zone: no time zone is called "../etc"; ',)),
         ("title: x\ntime_zone: Asia\n", ('course.yaml:2:1: time_zone: no time zone is called "Asia"; ',)),

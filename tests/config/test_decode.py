@@ -139,7 +139,15 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
             "2024-12-23T23:59",
             (
                 "due: must be a date and time with its offset from UTC, such as "
-                '2024-12-23T23:59:00+02:00, got "2024-12-23T23:59"'
+                '2024-12-23T23:59:00+02:00, got "2024-12-23T23:59" (has no offset)'
+            ),
+        ),
+        (
+            "due",
+            "2024-12-23",
+            (
+                "due: must be a date and time with its offset from UTC, such as "
+                '2024-12-23T23:59:00+02:00, got "2024-12-23" (has no time and no offset)'
             ),
         ),
         (
