@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -47,11 +47,16 @@ class RunSummary:
         run: RunInput,
         out: Path,
         *,
+        accepts: Callable[[str], Sequence[str]],
         items: Sequence[str] = (),
         as_json: bool,
         require_final: bool,
     ) -> None:
-        """`items` are patterns of the items that a card lists; none stands for all."""
+        """Take what returns the files that an assignment asks for.
+
+        `items` are patterns of the items that a card lists; none stands for all.
+        """
+        self._accepts = accepts
         self._course = course
         self._out = out
         self._folders = re.compile(rf"({re.escape(str(out))}/[^/:]+/)[^/:]+/")
@@ -134,7 +139,7 @@ class RunSummary:
             self._ungraded.update(self._senders(self._uploads[number]))
             return
         remarks = result.trouble, *result.mistakes, self._course.roster.remark(result.submission)
-        for remark in filter(None, remarks):
+        for remark in filter(None, (*remarks, *self._misnamed(result))):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1
@@ -156,6 +161,18 @@ class RunSummary:
             show(result, self._items)
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
+
+    def _misnamed(self, result: Graded) -> Iterator[str]:
+        """Yield a line for each file left out for its name, where the one that it seems to be is missing."""
+        from grader.intake.identify import misnamed
+        from grader.intake.paths import shown
+
+        of = result.submission
+        for path, meant in misnamed(of.files, of.dropped, self._accepts(of.assignment)).items():
+            yield (
+                f"{shown(of.archive)} ({of.student}): {shown(path)} is not graded, and there is no {meant}; "
+                "if that is meant, rename it and grade again"
+            )
 
     def _tell_once(self, line: str, name: str) -> None:
         """Print a line on a submission; in a class, count it where it differs in the results folder only."""

@@ -146,6 +146,7 @@ def command(
                 course,
                 run_input,
                 options["out"],
+                accepts=lambda name: plugins.assignments[name].accepts,
                 items=options["items"],
                 as_json=as_json,
                 require_final=require_final,

@@ -72,13 +72,7 @@ def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
 
 
 def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]) -> str:
-    # Letters in another case, a folder too many or too few, a browser's (1): what nearly fits is named.
-    nearly = {
-        path: pattern
-        for pattern in reversed(patterns)
-        for path in paths
-        if matcher((pattern.rpartition("/")[2].casefold(),), anywhere=True)(_plain(path))
-    }
+    nearly = _nearly(paths, patterns)
     if nearly:
         meant = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
         return f" (it holds {_some(meant)})"
@@ -88,9 +82,26 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     return ""
 
 
+def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence[str]) -> dict[str, str]:
+    """Map dropped files to the file that each seems to be meant as, where no such file was handed in."""
+    absent = [pattern for pattern in accepts if pattern not in files and not {"*", "?"} & set(pattern)]
+    return _nearly(dropped, absent)
+
+
+def _nearly(paths: Collection[str], patterns: Sequence[str]) -> dict[str, str]:
+    """Map paths to the pattern that each nearly fits: other letters, a folder too many or too few, a copy."""
+    return {
+        path: pattern
+        for pattern in reversed(patterns)
+        for path in paths
+        if matcher((pattern.rpartition("/")[2].casefold(),), anywhere=True)(_plain(path))
+    }
+
+
 def _plain(path: str) -> str:
-    """Fold the case of a path, and take out the number that a browser or a system gives to a copy."""
-    return re.sub(r" ?\([0-9]+\)(?=\.|$)| - copy(?=\.|$)", "", path.casefold())
+    """Fold the case of a path, and take out what a browser or a system adds: a number, `copy`, `.txt`."""
+    plain = re.sub(r" ?\([0-9]+\)(?=\.|$)| - copy(?=\.|$)", "", path.casefold())
+    return re.sub(r"(\.[a-z0-9]+)\.txt$", r"\1", plain)
 
 
 def _some(names: Collection[str]) -> str:

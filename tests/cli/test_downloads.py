@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from textwrap import dedent
 
 
@@ -35,6 +36,20 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
     ann = json.loads((course.results() / "score.json").read_text())
     assert ann["submission"]["files"] == ["more.py", "work.py"]
     assert ann["points"]["earned"] == 3
+
+
+def test_a_file_that_is_not_graded_for_its_name_is_told(course):
+    """A misnamed file beside a right one: without a word the items of that file would earn nothing."""
+    archive = course.submissions_folder / "ann.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("more.py", "x = 1")
+        file.writestr("work.py.txt", "def double(x): return 2 * x")
+        file.writestr("old/more.py", "x = 2")
+    done = course.run("run", str(archive))
+    assert done.stderr == (
+        "grader: ann.zip (ann): work.py.txt is not graded, and there is no work.py; "
+        "if that is meant, rename it and grade again\n"
+    )
 
 
 def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):

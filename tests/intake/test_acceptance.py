@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from grader.intake.accept import accepted
+from grader.intake.identify import misnamed
 from grader.intake.junk import junk_part
 from grader.intake.limits import ArchiveLimits
 from grader.model.assignment import Assignment
@@ -197,6 +198,16 @@ def test_a_folder_that_looks_like_that_of_a_class_says_what_keeps_it_from_being_
         (tmp_path / "class" / name).touch()
     line = f"class: holds no file of hw1; hand in utils.py, max_functions.py ({hint})"
     assert refusal(tmp_path / "class") == line
+
+
+def test_files_that_seem_meant_as_missing_ones_are_named():
+    dropped = ("Utils.py", "hw1/max (1).py", "tests/gpu.py.txt", "notes.txt", "old/report.md")
+    accepts = ("utils.py", "max.py", "gpu.py", "report.md", "*.txt")
+    assert misnamed(("report.md",), dropped, accepts) == {
+        "Utils.py": "utils.py",
+        "hw1/max (1).py": "max.py",
+        "tests/gpu.py.txt": "gpu.py",
+    }
 
 
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
