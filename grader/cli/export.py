@@ -13,6 +13,7 @@ from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.exporters import OUT, Exports
 from grader.cli.files import PATH, written
 from grader.cli.lookup import require_assignment
+from grader.errors import UsageError
 
 
 @click.group("export", cls=Exports)
@@ -75,6 +76,9 @@ def json_(assignment: str | None, out: Path | None, gradebook: Location) -> None
 @GRADEBOOK
 def backup(file: Path, as_json: bool, gradebook: Location) -> None:
     """Copy the gradebook as it is now into FILE, an SQLite file; also while somebody writes into it."""
+    if isinstance(gradebook, Path) and gradebook.exists() and file.exists() and file.samefile(gradebook):
+        # It would be replaced below whoever has it open, and what they write be lost.
+        raise UsageError(f"{file}: is the gradebook itself; name another file for the copy")
     with opened(gradebook) as book:
         book.database.backup(file)
     if as_json:

@@ -87,8 +87,8 @@ def _as_a_file(typed: str) -> str:
     return as_canvas.replace("_assignsubmission_onlinetext", "_assignsubmission_file")
 
 
-def _by_platform(name: str) -> bool:
-    """Tell whether a name has the form that Canvas or Moodle gives to an upload."""
+def by_platform(name: str) -> bool:
+    """Tell whether a name has the form that Canvas or Moodle gives to an upload, or to a text typed in."""
     return named_by_platform(name) or _TYPED_IN.fullmatch(name) is not None
 
 
@@ -103,7 +103,7 @@ def _lying(folder: Path) -> list[str]:
         names = sorted(path.name for path in folder.iterdir() if not is_litter(path.name))
     except (UsageError, OSError):  # the error is reported when it is opened
         return []
-    return names if all(_by_platform(name) or _is_archive(folder / name) for name in names) else []
+    return names if all(by_platform(name) or _is_archive(folder / name) for name in names) else []
 
 
 def _is_archive(path: Path) -> bool:
@@ -123,10 +123,10 @@ def _zipped(path: Path) -> tuple[str, list[str]] | None:
     except (OSError, SubmissionRefused):  # the error is reported when it is opened
         return None
     above, tops = "", _tops(names)
-    if len(tops) == 1 and not _by_platform(tops[0]):
+    if len(tops) == 1 and not by_platform(tops[0]):
         above = tops[0]
         tops = _tops(name.removeprefix(f"{above}/") for name in names if name.startswith(f"{above}/"))
-    return (above, tops) if tops and all(map(_by_platform, tops)) else None
+    return (above, tops) if tops and all(map(by_platform, tops)) else None
 
 
 def _tops(names: Iterable[str]) -> list[str]:

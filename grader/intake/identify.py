@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from grader.intake.accept import accepted, matcher
+from grader.intake.download import by_platform
 from grader.intake.entry import SubmissionRefused
-from grader.intake.junk import ARCHIVE_ENDINGS
+from grader.intake.junk import ARCHIVE_ENDINGS, is_litter
 from grader.intake.paths import shown
 from grader.model.assignment import Assignment
 
@@ -72,8 +73,11 @@ def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
 
 
 def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]) -> str:
-    nearly = _nearly(paths, patterns)
-    if nearly:
+    tops = {path.partition("/")[0] for path in (*paths, *junk)}
+    uploads = [top for top in tops if not is_litter(top)]
+    if len(uploads) > 1 and all(map(by_platform, uploads)):
+        return " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)"
+    if nearly := _nearly(paths, patterns):
         meant = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
         return f" (it holds {_some(meant)})"
     for path in sorted(junk):

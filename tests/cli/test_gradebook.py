@@ -196,6 +196,11 @@ def test_a_copy_is_a_gradebook(course, book, tmp_path):
     done = course.run("export", "backup", str(copy))
     assert (done.returncode, said(done)) == (0, f"{copy}: written; it is a gradebook like gradebook.db")
     assert shown(course, "show", "ann", "--json", "--gradebook", str(copy))
+    done = course.run("export", "backup", str(book), "--gradebook", str(book))
+    assert (done.returncode, said(done)) == (
+        2,
+        f"grader: {book}: is the gradebook itself; name another file for the copy",
+    )
 
 
 def test_who_comes_with_an_earlier_run_is_kept_out_and_told(course, book, tmp_path):

@@ -167,6 +167,16 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             " (it holds hw1.rar: an archive inside is not unpacked)",
         ),
         (["hw1.zip"], "hw1", "holds hw1.zip, which is empty (0 bytes); upload the file again"),
+        (
+            [
+                ".DS_Store",
+                "Ann_12_assignsubmission_file_/utils.py",
+                "Ben_13_assignsubmission_onlinetext/x.html",
+            ],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)",
+        ),
         ([], "hw1", "holds no files; pack the homework's files"),
     ],
 )
