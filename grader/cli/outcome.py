@@ -32,6 +32,7 @@ FEW = 5
 """Print full scorecards for at most this many submissions."""
 NAMED = 5
 """More submissions with the same problem are counted, not named."""
+_LISTED = 3
 CLOCKS_DIFFER = timedelta(hours=1)
 """How far a platform's clock may be ahead of this machine's."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
@@ -139,7 +140,7 @@ class RunSummary:
             self._ungraded.update(self._senders(self._uploads[number]))
             return
         remarks = result.trouble, *result.mistakes, self._course.roster.remark(result.submission)
-        for remark in filter(None, (*remarks, *self._misnamed(result))):
+        for remark in filter(None, (*remarks, *self._left_out(result))):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1
@@ -162,17 +163,26 @@ class RunSummary:
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
 
-    def _misnamed(self, result: Graded) -> Iterator[str]:
-        """Yield a line for each file left out for its name, where the one that it seems to be is missing."""
-        from grader.intake.identify import misnamed
+    def _left_out(self, result: Graded) -> Iterator[str]:
+        """Yield a line for each file left out that may be, or hold, one that is missing."""
+        from grader.intake.identify import misnamed, missing
         from grader.intake.paths import shown
+        from grader.intake.upload import packed
 
-        of = result.submission
-        for path, meant in misnamed(of.files, of.dropped, self._accepts(of.assignment)).items():
+        of, accepts = result.submission, self._accepts(result.submission.assignment)
+        where = f"{shown(of.archive)} ({of.student})"
+        for path, meant in misnamed(of.files, of.dropped, accepts).items():
             yield (
-                f"{shown(of.archive)} ({of.student}): {shown(path)} is not graded, and there is no {meant}; "
+                f"{where}: {shown(path)} is not graded, and there is no {meant}; "
                 "if that is meant, rename it and grade again"
             )
+        absent = ", ".join(missing(of.files, accepts)[:_LISTED])
+        for path in of.dropped if absent else ():
+            if packed(Path(path)):
+                yield (
+                    f"{where}: {shown(path)} inside is not unpacked, and there is no {absent}; "
+                    "look whether that is in it"
+                )
 
     def _tell_once(self, line: str, name: str) -> None:
         """Print a line on a submission; in a class, count it where it differs in the results folder only."""

@@ -88,8 +88,12 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
 
 def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence[str]) -> dict[str, str]:
     """Map dropped files to the file that each seems to be meant as, where no such file was handed in."""
-    absent = [pattern for pattern in accepts if pattern not in files and not {"*", "?"} & set(pattern)]
-    return _nearly(dropped, absent)
+    return _nearly(dropped, missing(files, accepts))
+
+
+def missing(files: Collection[str], accepts: Sequence[str]) -> list[str]:
+    """List the files that an assignment names, without wildcards, and that were not handed in."""
+    return [pattern for pattern in accepts if pattern not in files and not {"*", "?"} & set(pattern)]
 
 
 def _nearly(paths: Collection[str], patterns: Sequence[str]) -> dict[str, str]:

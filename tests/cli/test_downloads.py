@@ -45,10 +45,14 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
         file.writestr("more.py", "x = 1")
         file.writestr("work.py.txt", "def double(x): return 2 * x")
         file.writestr("old/more.py", "x = 2")
+        file.writestr("code.rar", "Rar!")
+        file.writestr("data.gz", "x")
     done = course.run("run", str(archive))
     assert done.stderr == (
         "grader: ann.zip (ann): work.py.txt is not graded, and there is no work.py; "
         "if that is meant, rename it and grade again\n"
+        "grader: ann.zip (ann): code.rar inside is not unpacked, and there is no work.py; "
+        "look whether that is in it\n"
     )
 
 
