@@ -53,7 +53,7 @@ def class_view(
     shared = _shared(book, assignment)
     present = {student for each in shared for student in each.students}
     cards = [each.grade.card for each in shared]
-    rubrics = Counter(f"{card.rubric}, {card.rubric_digest}" for card in cards)
+    rubrics = Counter(f"{card.rubric}, version {_short(card.rubric_digest)}" for card in cards)
     return ClassView(
         assignment=assignment,
         submissions=tuple(
@@ -71,6 +71,11 @@ def class_view(
         scored_at=max((each.grade.at for each in shared), default=""),
         rubrics=dict(rubrics.most_common()),
     )
+
+
+def _short(digest: str) -> str:
+    """Return the first digits of a digest: enough to tell versions of one rubric apart."""
+    return digest.rpartition(":")[2][:12]
 
 
 def _upload(submission: Submission) -> str:

@@ -135,4 +135,4 @@ def _grouped(messages: Iterable[tuple[str, str, GradedSubmission, Line]]) -> tup
         )
         for key, places in places_by_message.items()
     ]
-    return tuple(sorted(groups, key=lambda group: (-len(group.students), group.message)))
+    return tuple(sorted(groups, key=lambda group: (-len(group.students), -len(group.places), group.message)))

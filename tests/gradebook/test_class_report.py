@@ -409,6 +409,13 @@ def test_what_another_run_may_decide_needs_no_person(book):
     assert "### Waits for another run" in markdown(class_view(book, "tiny"))
 
 
+def test_of_messages_of_as_many_students_the_one_that_costs_more_items_is_first(book):
+    by = rubric(*(item(name) for name in "abc"))
+    reasons = {"a": "a is wrong", "b": "z", "c": "z"}
+    keep(book, *(saw(name, 0.0, facts={"reason": reason}) for name, reason in reasons.items()), by=by)
+    assert [group.text for group in failures(class_view(book, "tiny"))] == ["z", "a is wrong"]
+
+
 def test_a_long_message_is_cut_on_the_page_of_a_class(book):
     by = rubric(item("a"))
     keep(book, saw("a", 0.0, facts={"reason": "total 21 / 21 " * 300}), by=by)
@@ -606,7 +613,7 @@ def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     assert [tally.item for tally in items_of(view)] == ["new", "a", "more", "old"]
     assert sum(submission.card.standing is Standing.FINAL for submission in view.submissions) == 1
     text = Page(page(view)).text
-    assert "tiny, sha256:r0 (1 submission)" in text
+    assert "tiny, version r0 (1 submission)" in text
     assert "Not all are graded by the same rubric; grader rescore says what would change." in text
 
 
