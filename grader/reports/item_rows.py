@@ -68,6 +68,8 @@ class ItemRow:
     """Those that no drawing shows."""
     cases: tuple[Case, ...] = ()
     """Cases that are shown in full."""
+    alike: tuple[Case, ...] = ()
+    """Cases that failed as one before them did; in a line each."""
     agreeing: tuple[Case, ...] = ()
     """Cases that are shown in a line each."""
     cases_are_wrong: bool = False
@@ -119,6 +121,7 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
     right = tuple(case for case in observation.cases if full or not went_wrong(case))
     # Where no case stands out, what is missing shows only in all of them together.
     shown, agreeing = (wrong, right) if full or wrong else (right, ())
+    shown, alike = _apart(shown)
     in_drawings = listed(drawings)
     return replace(
         row,
@@ -126,9 +129,22 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
         details=tuple(dated(drawing, view.time_zone) for drawing in drawings if isinstance(drawing, DETAILS)),
         quantities={name: q for name, q in observation.quantities.items() if name not in in_drawings},
         cases=shown,
+        alike=alike,
         agreeing=agreeing,
         cases_are_wrong=bool(wrong),
     )
+
+
+def _apart(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
+    """Separate the cases that ended as an earlier one did: in the same exception, or not called either."""
+    shown: list[Case] = []
+    alike: list[Case] = []
+    ends: set[tuple[Outcome, str]] = set()
+    for case in cases:
+        again = case.outcome is not Outcome.OBSERVED and (case.outcome, case.note) in ends
+        (alike if again else shown).append(case)
+        ends.add((case.outcome, case.note))
+    return tuple(shown), tuple(alike)
 
 
 def went_wrong(case: Case) -> bool:

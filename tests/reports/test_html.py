@@ -449,6 +449,23 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
     assert orders == [["b", "c", "a"], ["a", "b", "c"]]
 
 
+def test_cases_that_end_in_the_same_way_are_shown_once(make):
+    ends = [*["f(): KeyError: 1 (utils.py:3, in f())"] * 3, "f(): KeyError: 2 (utils.py:3, in f())"]
+    cases = [
+        Case(name=f"case {k}", outcome=Outcome.CRASHED, called=f"f({k})", note=note)
+        for k, note in enumerate(ends)
+    ]
+    differs = [
+        Case(name=f"other {k}", outcome=Outcome.OBSERVED, called="f(9)", note="got 1, expected 2")
+        for k in range(2)
+    ]
+    seen = make.seen("a", 0.0, cases=(*cases, *differs))
+    source = Html().render(make.graded([make.item("a", "A")], [seen]).student())
+    assert re.findall(r"<h4>([^ ]+ \d)", source) == ["case 0", "case 3", "other 0", "other 1"]
+    assert "2 more cases ended in the same way</summary>" in source
+    assert "<li>case 2: <code>f(2)</code></li>" in source
+
+
 def test_what_is_wrong_in_a_simulator_comes_first_and_what_is_right_there_is_folded(make):
     items = [make.item(name, f"Title {name}") for name in "abcd"]
     shares = {"a": 1.0, "b": 0.0, "c": 1.0}

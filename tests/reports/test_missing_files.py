@@ -67,7 +67,7 @@ def test_the_card_says_it_once_before_all_items():
         "  work.py was not handed in, but src/work.py was: it must lie in the top folder. This costs 5.5\n"
         "  points in 2 items.\n\n"
         "  ✗ Item a      0 / 3\n"
-        "    │ work.py was not handed in"
+        "  ✗ Item b    0 / 2.5"
     )
     assert HINT not in table(card)
 
