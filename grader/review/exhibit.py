@@ -50,6 +50,8 @@ class Exhibit:
     answer: MarkedText | None
     """None if the item has no answer in words."""
     place: str
+    """The file of the answer, with its page; empty if there is no answer in words."""
+    file: str
     doubts: str
     """Why it is not certain that this is the whole answer; empty if it is."""
     missing: bool
@@ -81,6 +83,7 @@ def exhibit(
         model=judged.model,
         answer=None,
         place="",
+        file="",
         doubts="" if observation is None or item.check == MANUAL else observation.note,
         missing=False,
         pictures=(),
@@ -126,6 +129,7 @@ def _answer(item: Item, observation: Observation) -> Exhibit:
         model=item.options.model,
         answer=MarkedText(text=text, spans=suggestion.spans, written=bool(text)),
         place=f"{facts['file']}{page}",
+        file=str(facts["file"]),
         doubts="" if facts["certain"] else str(facts["why"]),
         missing=bool(facts["missing"]),
         pictures=tuple(pictures),

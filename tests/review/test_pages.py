@@ -100,6 +100,9 @@ def test_the_file_to_read_is_a_link_and_one_that_is_missing_is_named(demo, monke
     path = f"/a/demo/q/writing/{number}"
     file = f"/a/demo/s/{number}?file=answers.md#file"
     assert f'Read <a href="{file}">answers.md</a>' in demo.visitor().get(path)
+    answer = demo.visitor().get(f"/a/demo/q/q4.sync/{number}")
+    assert f'<a class="soft" href="{file}">answers.md</a>' in answer
+    assert "Read <a" not in answer
     monkeypatch.setattr("grader.review.grading_pages.documents_of", lambda item, files: ())
     page = demo.visitor().get(path)
     assert "answers.md was not handed in." in page
