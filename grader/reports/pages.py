@@ -51,6 +51,9 @@ QUANTITIES = {
 }
 """Names of quantities in plain words; others are named as in the evidence, without their units."""
 
+OF_A_DIFFERENCE = frozenset({"wrong", "max_rel_error"})
+"""Quantities that are 0 where the largest difference is."""
+
 
 @cache
 def template(name: str) -> Template:
@@ -61,6 +64,22 @@ def template(name: str) -> Template:
 def quantity_name(name: str, unit: str) -> str:
     """Return the name of a quantity for people."""
     return QUANTITIES.get(name) or name.removesuffix(f"_{unit}").replace("_", " ")
+
+
+def quantity_chips(by_name: Mapping[str, Quantity]) -> list[str]:
+    """Format measured values with their names; of a result that agrees exactly, one zero is enough.
+
+    A count has its unit for a name: `7 rounds`, not `rounds: 7 rounds`.
+    """
+    exact = "max_abs_error" in by_name and not by_name["max_abs_error"].value
+    chips = []
+    for name, quantity in by_name.items():
+        if exact and name in OF_A_DIFFERENCE and not quantity.value:
+            continue
+        called, text = quantity_name(name, quantity.unit), quantity_text(quantity)
+        claimed = " (as the program says)" if quantity.taken_by == "subject" else ""
+        chips.append(f"{text}{claimed}" if quantity.unit_text == called else f"{called}: {text}{claimed}")
+    return chips
 
 
 def quantity_text(quantity: Quantity) -> str:
@@ -132,8 +151,7 @@ def environment(*folders: Path) -> Environment:
         "counted": counted,
         "layout": layout,
         "number": number,
-        "quantity_name": quantity_name,
-        "quantity_text": quantity_text,
+        "quantity_chips": quantity_chips,
         "value": layout.value,
     }
     return environment

@@ -15,7 +15,7 @@ from grader.model.observation import Case, Outcome, Quantity
 from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
-from grader.reports.pages import LONGEST, TEMPLATES, quantity_text
+from grader.reports.pages import LONGEST, TEMPLATES, quantity_chips, quantity_text
 from grader.reports.terminal import table
 
 CSS = (TEMPLATES / "style.css").read_text()
@@ -141,7 +141,7 @@ def test_a_speedup_is_drawn_against_what_is_needed_and_told_in_words(stored):
     assert "max_functions.max_cpu: 231 ms, median of 7" in section
     assert section.count("<circle") == 21
     assert "ratio low" not in section  # what is drawn is not listed again
-    assert "rounds: 7 rounds" in section
+    assert "<li>7 rounds</li>" in section
     assert section.count('role="img" aria-label="56 times faster') == 1  # the rest is told in its labels
     assert "<details open>" in section  # although it earned everything
 
@@ -447,6 +447,23 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
         for view in (card.student(), card.staff)
     ]
     assert orders == [["b", "c", "a"], ["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("quantities", "chips"),
+    [
+        ({"rounds": (7, "rounds"), "warnings": (1, "warnings")}, ["7 rounds", "1 warning"]),
+        ({"of_s": (0.5, "s")}, ["of: 500 ms"]),
+        (
+            {"max_abs_error": (0, ""), "max_rel_error": (0, ""), "wrong": (0, ""), "total": (9, "")},
+            ["largest difference: 0", "elements compared: 9"],
+        ),
+        ({"max_abs_error": (1, ""), "wrong": (0, "")}, ["largest difference: 1", "elements that differ: 0"]),
+    ],
+)
+def test_a_chip_says_nothing_twice(quantities, chips):
+    values = {name: Quantity(value=value, unit=unit) for name, (value, unit) in quantities.items()}
+    assert quantity_chips(values) == chips
 
 
 def test_cases_that_end_in_the_same_way_are_shown_once(make):
