@@ -35,6 +35,8 @@ def engine_options(course: Path | None, engine: str, kinds: Mapping[str, type]) 
     merged: dict[str, Any] = {}
     for file, error in _files(course):
         document = read_yaml(file)
+        if document.is_empty and error is UsageError:  # no key of a site's file is required
+            continue
         problems = [*document.problems]
         if not problems:  # what cannot be read has no keys that could be wrong
             problems += _site_problems(document.data) if error is UsageError else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ class YamlDocument:
     values: Mapping[KeyPath, Position] = field(default_factory=dict)
     keys: Mapping[KeyPath, Position] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    is_empty: bool = False
+    """Whether it has nothing but comments, which is a problem, too."""
 
     def position(self, path: KeyPath) -> Position | None:
         """Return the position of a path's key, else of its value, else of the nearest enclosing path."""
@@ -92,7 +94,7 @@ def parse_yaml(content: bytes, name: str) -> YamlDocument:
     except UnreadableYaml as error:
         return YamlDocument(name=name, content=content, problems=(error.problem,))
     if not tree.events:
-        return _failed(name, "is empty; write at least its required keys")
+        return replace(_failed(name, "is empty; write at least its required keys"), is_empty=True)
     return YamlDocument(
         name=name,
         content=content,

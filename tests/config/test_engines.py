@@ -29,7 +29,6 @@ def site(tmp_path, monkeypatch):
             "site.yaml:1:25: engines.slurm.cpu.cpus: must be a whole number",
         ),
         ("engines: [slurm", "site.yaml:2:1: not YAML"),
-        ("", "site.yaml: is empty"),
         ("- engines", "site.yaml:1:1: must be a mapping"),
     ],
 )
@@ -39,3 +38,8 @@ def test_a_mistake_in_a_sites_file_is_one_line_with_its_place(site, text, line):
         engine_options(None, "slurm", KINDS)
     (told,) = caught.value.problems
     assert line in told
+
+
+def test_a_sites_file_may_have_nothing_but_comments(site):
+    site.write_text("# engines:\n#   slurm: {account: x}\n")
+    assert engine_options(None, "slurm", KINDS) == SlurmOptions()

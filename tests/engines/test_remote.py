@@ -469,6 +469,8 @@ def test_orders_of_another_folder_are_collected_there_and_later_ones_go_where_se
     assert third._ledger.store.root != root
     third.close(cancel=True)
     assert not [*(tmp_path / "results").glob(".cluster_*")]
+    shared = {entry.name for folder in (before, after) if folder for entry in Path(folder).iterdir()}
+    assert shared <= {"durations.json"}, "nothing of a results folder stays there"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ class EarlierOrders:
 
     ledger: Ledger
     results: Path
+    durations_folder: Path
+    """Where durations are kept: in a shared folder those of all results folders together.
+
+    `grader verify` has a new results folder each time, of which nothing may stay there.
+    """
     moves_to: str = ""
     """The folder that settings name by now, while orders lie in another one."""
     _stored: dict[str, list[StoredOrder]] = field(default_factory=dict)
@@ -50,7 +55,8 @@ class EarlierOrders:
         if root == named and shared:
             require_private(Path(shared))
         store = OrderStore.at(root)
-        opened = cls(Ledger(store, scheduler), results, str(named) if root != named else "")
+        durations = Path(shared) if shared else results / BESIDE_RESULTS
+        opened = cls(Ledger(store, scheduler), results, durations, str(named) if root != named else "")
         for stored in store.all():
             opened._stored.setdefault(stored.outbox, []).append(stored)
         if root != results / BESIDE_RESULTS:

@@ -134,7 +134,7 @@ class RemoteSession:
         results = (self.settings.results or order.outbox.parent).absolute()
         self._earlier = EarlierOrders.open(results, self.folder, self.scheduler)
         ledger = self._earlier.ledger
-        self._planner.durations = Durations.read(ledger.store.root)
+        self._planner.durations = Durations.read(self._earlier.durations_folder)
         return ledger
 
     def _stored(self, ledger: Ledger, order: Order) -> tuple[StoredOrder, BatchPlace | None]:
@@ -383,5 +383,5 @@ class RemoteSession:
             ledger.tasks.clear()
         ledger.retire_batches()
         with suppress(OSError):
-            self._planner.durations.write(ledger.store.root)
+            self._planner.durations.write(self._earlier.durations_folder)
         self._earlier.close()
