@@ -21,6 +21,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from grader.coursecode import writing_no_bytecode
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.harness.questions import answered
 from grader.markers import is_after_call
@@ -60,9 +61,10 @@ def in_fork(act: Callable[[], T], place: str) -> T:
             _end(pid)
             raise
     _end(pid)
-    for module in modules:
-        with suppress(Exception):
-            import_module(module)
+    with writing_no_bytecode():
+        for module in modules:
+            with suppress(Exception):
+                import_module(module)
     if error is not None:
         raise error(*problems)
     result: T = value
@@ -237,6 +239,8 @@ def _fork(act: Callable[[], None]) -> int:
         limit_s = COMPILED_CPU_S if hard == resource.RLIM_INFINITY else min(COMPILED_CPU_S, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (limit_s, hard))
         gc.freeze()  # a search for garbage would copy every page
+        if "torch" in sys.modules:  # its threads are not here, and it would wait for them without end
+            sys.modules["torch"].set_num_threads(1)
         if os.getppid() == parent:
             act()
             status = 0

@@ -462,6 +462,14 @@ def test_a_header_that_the_reference_includes_is_right_as_it_does(contexts):
     assert observation.note.startswith("src/util.h:2:2: #error define SIZE")
 
 
+def test_a_folder_where_the_reference_has_a_file_disturbs_no_trial(contexts):
+    """The compiler complains of a header of the course, for a name that the submission gave away."""
+    own = {"src/work.c/more.c": '#include "util.h"\n', "src/main.c": 'int twice;\n#include "util.h"\n'}
+    makefile = MAKEFILE.replace("src/work.c\n", "$(wildcard src/main.c src/work.c)\n")
+    course = {"given/Makefile": makefile, "given/src/util.h": "int twice(int x);\n"}
+    assert observe(contexts(own, course)).outcome is Outcome.NOT_BUILT
+
+
 def test_a_file_of_the_course_is_not_mistaken_for_one_of_the_submission(contexts):
     files = {"src/work.c": '#include "util.h"\n' + RIGHT, "old/util.h": ""}
     with pytest.raises(CourseError, match=r"^given/src/util.h:1:2: #error wrong"):

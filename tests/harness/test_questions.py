@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from itertools import repeat
+from types import SimpleNamespace
 
 import pytest
 
 from grader.contracts.call import InputCase
 from grader.errors import CourseError
 from grader.harness import course_forks
+from grader.harness.course_forks import in_fork
 from grader.harness.questions import ANSWER_BYTES, Launches, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -142,6 +145,13 @@ def test_no_question_gets_a_function_s_state(classroom, question):
     with classroom.submit(code) as subject:
         subject.after_calls.needed = True
         assert subject.call("ask", case(Secret(2))).value == (["error"], True)
+
+
+def test_a_fork_waits_for_no_threads_of_torch(monkeypatch):
+    torch = SimpleNamespace(threads=4)
+    torch.set_num_threads = lambda number: setattr(torch, "threads", number)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert (in_fork(lambda: torch.threads, "expected.py:1"), torch.threads) == (1, 4)
 
 
 def test_a_function_whose_process_ended_is_as_it_was_drawn(classroom):

@@ -51,7 +51,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
     submitted = lay(os.getcwd(), order["given"], folder)
     for path, text in order["before"].items():
-        _put_before(os.path.join(folder, path), text)
+        with suppress(OSError):  # a folder of that name, for example: nothing is compiled there
+            _put_before(os.path.join(folder, path), text)
     replaced = _replaced(os.getcwd(), order["given"])
     python_2 = [problem for file in submitted if (problem := _python_2(folder, file))]
     reader = Reader(folder)
