@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.checks.interval import Interval, median, median_interval
+from grader.checks.interval import CONFIDENCE, Interval, median, median_interval
 from grader.checks.waiting import NOT_TIMED, TRIED_AGAIN, waited
+from grader.model.magnitude import counted
 
 MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
@@ -120,6 +121,13 @@ def decided(
 def number(ratio: float) -> str:
     """Format three digits, and all of those before the point."""
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
+
+
+def median_in_words(counting: int, timed: float) -> str:
+    """Say what a ratio and its bounds are, of so many rounds that count among those that were timed."""
+    rounds = counted(counting, "round")
+    of_all = f"{rounds} that nothing disturbed, of {timed:g}" if timed > counting else rounds
+    return f"the median of {of_all}; with {100 * CONFIDENCE:g} % certainty it lies between these bounds"
 
 
 def _times(samples: Samples, cpu: Samples) -> Samples:

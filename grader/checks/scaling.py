@@ -14,6 +14,7 @@ from grader.checks.calls import function_name
 from grader.checks.drawings.cores import curves_over_cores
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
+from grader.checks.ratio import median_in_words
 from grader.checks.waiting import SHARE
 from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
@@ -313,9 +314,11 @@ def _too_slow(samples: Samples, fewest: int, count: int, least: float, flags: tu
         )
         return Award(fraction=0.0, reason=reason, undecided=True, again=True)
     factor = _factor(samples, fewest, count)
+    rounds = len(samples[str(count)])
+    how = median_in_words(rounds, rounds)
     reason = (
         f"on {count} cores {factor.middle:.3g} times faster than on {fewest} "
-        f"(between {factor.low:.3g} and {factor.high:.3g}); at least {least:g} are needed"
+        f"(between {factor.low:.3g} and {factor.high:.3g}); at least {least:g} are needed ({how})"
     )
     return Award(fraction=0.0, reason=reason, flags=flags)
 

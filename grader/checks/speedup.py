@@ -15,7 +15,7 @@ from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
-from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, number
+from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, median_in_words, number
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,
@@ -223,7 +223,10 @@ class Speedup(CheckKind):
         )
         summary += _over(options, timing)
         if reaches is False:
-            reason = f"{summary}; at least {options.at_least:g} are needed"
+            disturbed = number_of(observation, "disturbed_rounds") or 0
+            timed = len(observation.facts["samples"]["of"]) + disturbed
+            how = median_in_words(timing.ratio.undisturbed, timed)
+            reason = f"{summary}; at least {options.at_least:g} are needed ({how})"
             return Award(fraction=0.0, reason=reason, flags=flags)
         watched = watched_of(observation.facts)
         if watched is not None and (award := unproven(watched)):

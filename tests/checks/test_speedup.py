@@ -18,7 +18,7 @@ from grader.errors import CourseError
 from grader.harness.subject import ChildSubject
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
-from grader.model.observation import Fault, Observation, Outcome
+from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.trace import Trace, Watched
 from grader.subject.check_processes import DescendantProcesses
 from grader.subject.usage_watch import ProcessesUsage
@@ -242,7 +242,12 @@ def test_a_hole_in_the_record_of_the_gpu_decides_nothing_and_the_next_run_looks_
 
 
 def test_another_threshold_is_judged_on_the_same_samples():
-    assert award(stored(0.1, 1.0), replace(OPTIONS, at_least=11.0)).fraction == 0.0
+    missed = award(stored(0.1, 1.0), replace(OPTIONS, at_least=11.0))
+    sentence = "10 times faster (between 10 and 10); at least 11 are needed (the median of 9 rounds; with "
+    assert (missed.fraction, missed.reason.startswith(sentence)) == (0.0, True), missed.reason
+    disturbed = replace(stored(0.1, 1.0), quantities={"disturbed_rounds": Quantity(value=2)})
+    missed = award(disturbed, replace(OPTIONS, at_least=11.0))
+    assert "the median of 9 rounds that nothing disturbed, of 11; with" in missed.reason
     assert award(stored(0.1, 1.0), replace(OPTIONS, at_least=9.0)).fraction == 1.0
 
 
