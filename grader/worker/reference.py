@@ -31,8 +31,9 @@ def controlled(
 ) -> Observation:
     """Return the observation of a submission, unless the reference loses points in its place as well.
 
-    A reference that cannot be observed here leaves the item open, and one without the file that the item is
-    about, or that only a person can judge, tells nothing.
+    An item whose file was not handed in is lost whatever the reference earns. A reference that cannot be
+    observed here leaves the item open, and one without the file that the item is about, or that only a
+    person can judge, tells nothing.
 
     Raises:
         CourseError: the reference loses points as well.
@@ -42,7 +43,8 @@ def controlled(
     with suppress(Exception):  # what the award of a plugin raises is told where the item is scored
         lost = loss(item, observation, kinds, related)
     files = _files(job)
-    if not lost or not files:
+    absent = observation.outcome is Outcome.REFUSED and MISSING_FILE in observation.facts
+    if not lost or not files or absent:
         return observation
     control = kind.observe(item.options, context.of_reference(files))
     if control.outcome is Outcome.NOT_OBSERVED:

@@ -112,6 +112,11 @@ def test_what_the_reference_does_not_lose_or_has_no_file_for_stays_lost(observe,
     assert observe(kind, options, WRONG).outcome in {Outcome.OBSERVED, Outcome.REFUSED}
 
 
+def test_what_was_not_handed_in_is_lost_whatever_the_reference_earns(observe):
+    seen = observe(ReportKind(), {"file": "report.md", "min_words": 500}, {"work.py": ""})
+    assert (seen.outcome, seen.note) == (Outcome.REFUSED, "report.md was not handed in")
+
+
 def test_a_course_without_a_reference_takes_the_points(observe):
     without = {name: text for name, text in COURSE.items() if not name.startswith("reference/")}
     assert (
