@@ -84,6 +84,42 @@ def import_place(folder: Path, name: str) -> str:
     return show_path(folder / "given")
 
 
+def variables_read(folder: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the environment variables without which a file of `given/` cannot be imported, by its module.
+
+    Each has its `file:line`. Those are read as `os.environ["NAME"]` where the file begins, or one that it
+    imports; what stands in a function, a `try` or an `if` does not count.
+    """
+    reads = {file.stem: dict(_located_variables(file)) for file in sorted((folder / "given").glob("*.py"))}
+    return {
+        module: {name: place for other in reached for name, place in reads.get(other, {}).items()}
+        for module, reached in _reached(folder).items()
+    }
+
+
+def _located_variables(file: Path) -> Iterator[tuple[str, str]]:
+    import ast
+
+    def walk(node: ast.AST) -> Iterator[ast.AST]:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Try | ast.If):
+            yield node
+            for child in ast.iter_child_nodes(node):
+                yield from walk(child)
+
+    try:
+        statements = _parsed(file)
+    except Unparsable:
+        return
+    for node in (node for statement in statements for node in walk(statement)):
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(attr="environ") | ast.Name(id="environ"),
+                slice=ast.Constant(value=str() as name),
+                ctx=ast.Load(),
+            ):
+                yield name, f"{show_path(file)}:{node.lineno}"
+
+
 def is_installed(module: str) -> bool:
     """Tell whether a module, no part of a package, can be found here."""
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.accepted import unaccepted
+from grader.config.built import unbuilt
 from grader.config.codec import digest_bytes
 from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
@@ -85,6 +86,7 @@ class _Draft:
         self.check_default_oracles()
         self.check_devices()
         self.check_submitted_files(assignments, declared)
+        self.check_builds(assignments, declared)
         self.check_deadline()
         self.check_points()
         self.ask_kinds(assignments)
@@ -271,6 +273,13 @@ class _Draft:
                     for number, pattern in enumerate(values.get(key, ())):
                         if message := unaccepted(pattern, assignment, folder):
                             self.reading.wrong((*place, number), message)
+
+    def check_builds(self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]) -> None:
+        """Check that an item needs the build if the file that it calls cannot be imported without."""
+        name = self.top.get("assignment", "")
+        if name in declared and name in assignments:
+            for path, message in unbuilt(self.items, self.kinds, declared[name], assignments[name]):
+                self.reading.wrong(path, message)
 
     def ask_kinds(self, assignments: Mapping[str, Path]) -> None:
         """Add the objections of each item's kind, where the item has no other problem."""

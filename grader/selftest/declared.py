@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -13,7 +14,7 @@ from pathlib import Path
 from grader.config.accepted import names_of, requires_objection
 from grader.config.course import Course
 from grader.config.decode import quoted
-from grader.config.facts import absent_imports, import_place, is_installed
+from grader.config.facts import absent_imports, import_place, is_installed, variables_read
 from grader.config.problem import closest, show_path, suggestion
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
@@ -33,6 +34,8 @@ _MISSPELT = 0.8
 """The similarity of a module's name to an installed one that is taken for a slip of the pen."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The names that make looks for."""
+_RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
+"""A rule of a Makefile, up to its colon."""
 _NAMED = 4
 
 
@@ -76,8 +79,13 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         )
     modules = {Path(file).stem for file in (*reference, *given) if file.endswith(".py")}
     yield from _modules(assignment, modules)
-    if message := _makefile_objection(assignment, given):
+    if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
+    if assignment.build:
+        variable = assignment.build.variable
+        for name, place in ((n, at) for read in variables_read(folder).values() for n, at in read.items()):
+            if name != variable and closest(name, [variable]):
+                yield "variable", f"{place} reads {name}; write one name in both"
     if message := requires_objection(assignment, folder):
         yield "requires", message
     elif reference:
@@ -105,6 +113,22 @@ def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
     if elsewhere or set(_MAKEFILES) & set(given) or accepted(_MAKEFILES, assignment.accepts):
         return ""
     return "make finds no Makefile, for given/ has none and accepts lets none in; write given/Makefile"
+
+
+def _target_objection(assignment: Assignment, given: Path) -> str:
+    """Return a message if a target that `make` is given has no rule in the course's Makefile."""
+    build = assignment.build
+    makefile = next((given / name for name in _MAKEFILES if (given / name).is_file()), None)
+    if build is None or makefile is None or build.command[0] != "make":
+        return ""
+    text = makefile.read_text(errors="replace")
+    rules = {name for line in _RULE.findall(text) for name in line.split()} - {".PHONY"}
+    if "include" in text or any({"$", "%"} & {*name} for name in rules):  # make alone knows the rest
+        return ""
+    for word in build.command[1:]:
+        if not word.startswith("-") and "=" not in word and word not in rules:
+            return f"command: {makefile.name} has no rule for {quoted(word)}; {suggestion(word, rules)}"
+    return ""
 
 
 def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:

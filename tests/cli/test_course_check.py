@@ -350,6 +350,45 @@ def test_a_mistake_is_named_where_it_is(course, file, right, wrong, line):
     assert file.rpartition("/")[2] in lines[0] or lines[0].startswith("rubrics/")
 
 
+READS = "assignments/vectors/given/driver.py:2 reads VECTORS, which only items have that need the build; "
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("", "", None),
+        ("needs: [binary]", "group: g", f"vectors.yaml:6:70: items[1].of: {READS}write needs: [binary]"),
+        ("check: build", "check: manual", f"{READS}add an item with check: build, and need it"),
+        ('"make"', '"make", "all"', ':17: build: command: Makefile has no rule for "all"; there are a.so'),
+        (
+            "VECTORS",
+            "VECTOR",
+            ":17: variable: assignments/vectors/given/driver.py:2 reads VECTORS; write one",
+        ),
+    ],
+)
+def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wrong, line):
+    given = course / "assignments/vectors/given"
+    given.mkdir()
+    (given / "driver.py").write_text("import os\nHOME = os.environ['VECTORS']\ndef saxpy(a, x, y): ...\n")
+    (given / "Makefile").write_text(".PHONY: clean\nFLAGS := -O2\na.so: a.cpp\n\tg++ $(FLAGS) $<\n")
+    path, rubric = course / ASSIGNMENT, course / RUBRIC
+    build = 'command=("make",), products=("a.so",), variable="VECTORS"'
+    path.write_text(path.read_text().replace("limits=", f"build={BUILD}({build}), limits="))
+    common = "{title: t, points: 0, inputs: vectors, check: matches_reference, of: driver.saxpy"
+    rubric.write_text(
+        "schema: 1\nassignment: vectors\npoints: 0\nitems:\n"
+        "  - {id: binary, title: t, points: 0, check: build}\n"
+        f"  - {common}, id: first, needs: [binary]}}\n"
+        f"  - {common}, id: second, needs: [first]}}\n"
+    )
+    for file in (path, rubric):
+        file.write_text(file.read_text().replace(right, wrong))
+    done = grader(course, "rubric", "check")
+    assert (line or "") in done.stderr
+    assert done.returncode == (4 if line else 0), done.stderr
+
+
 def test_a_timed_family_of_several_cases_is_named(course):
     path, reference = course / RUBRIC, course / "assignments/vectors/reference/vectors.py"
     reference.write_text(f"{reference.read_text()}\n\ndef slow(a, x, y):\n    return a * x + y\n")

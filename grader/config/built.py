@@ -1,0 +1,50 @@
+"""Items that call files which cannot be imported without what the build makes, and do not need the build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.config.decode import keys_of
+from grader.config.facts import variables_read
+from grader.config.problem import KeyPath
+from grader.contracts.check import CheckKind
+from grader.model.assignment import Assignment
+from grader.model.options import FunctionName, ModuleName
+
+Items = Sequence[Mapping[str, Any]]
+"""The keys of each item of a rubric, as far as they are right."""
+
+
+def unbuilt(
+    items: Items, kinds: Mapping[str, CheckKind], assignment: Assignment, folder: Path
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the keys that name such a file, each with the place that reads the build's variable."""
+    if assignment.build is None:
+        return
+    reads = variables_read(folder)
+    building = [item.get("id", "") for item in items if _kind(item, kinds) and _kind(item, kinds).builds]
+    advice = f"write needs: [{building[0]}]" if building else "add an item with check: build, and need it"
+    variable = assignment.build.variable
+    for index, item in enumerate(items):
+        kind = _kind(item, kinds)
+        for key, option in keys_of(kind.Options).items() if kind else ():
+            if option.kind in (FunctionName, ModuleName) and not {*building} & {*_needed(item, items)}:
+                read = reads.get(item.get(key, "").partition(".")[0], {})
+                if place := read.get(variable):
+                    message = f"{place} reads {variable}, which only items have that need the build; {advice}"
+                    yield ("items", index, key), message
+
+
+def _kind(item: Mapping[str, Any], kinds: Mapping[str, CheckKind]) -> Any:
+    return kinds.get(item.get("check", ""))
+
+
+def _needed(item: Mapping[str, Any], items: Items) -> list[str]:
+    """Return the items that an item needs, be it by way of others."""
+    needs = {other.get("id"): other.get("needs", ()) for other in items}
+    names = [*item.get("needs", ())]
+    for name in names:  # which grows
+        names += [more for more in needs.get(name, ()) if more not in names]
+    return names
