@@ -389,7 +389,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "contracts-report": lambda: contract_with_values(
         (report.Report,),
         (
-            *(AudienceView, drawing.Paragraph, drawing.ValueTable, drawing.Bars, drawing.Bar),
+            *(AudienceView, drawing.Drawing, drawing.Paragraph, drawing.ValueTable),
+            *(drawing.Bars, drawing.Bar),
             *(drawing.Curves, drawing.CurveLine, drawing.Gauge, drawing.Breakdown, drawing.MarkedText),
             *(drawing.Pictures, drawing.Advice),
         ),

@@ -533,6 +533,9 @@ def test_a_seed_is_for_staff_alone(make):
         (None, "s", "None s"),
         (float("inf"), "s", "inf s"),
         (True, "", "yes"),
+        (1 / 3, "share", "33%"),
+        (0.0, "share", "0%"),
+        (1.5, "share", "1.5 share"),
         ({"gpu": 2.5}, "GB/s", "gpu 2.5 GB/s"),
     ],
 )
