@@ -24,15 +24,23 @@ def command() -> None:
 def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> ExitCode:
     """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column.
 
+    A rubric of the course may be given by its name.
+
     Without FILES also those of extensions and of each assignment.py. No code of inputs.py and expected.py
     runs: grader course check runs it.
     """
     from grader.config.rubric import check_rubric
+    from grader.files import is_file
     from grader.selftest.declared import static_problems
 
     course, plugins = open_course(context)
+
+    def named(file: Path) -> Path:
+        path = course.rubric_path(str(file))
+        return path if is_file(path) and not is_file(file) else file
+
     problems = [] if files else [*static_problems(course, plugins)]
-    for file in files or course.rubrics():
+    for file in map(named, files) if files else course.rubrics():
         lines = check_rubric(
             file, kinds=plugins.checks, assignments=plugins.assignment_folders, declared=plugins.assignments
         )

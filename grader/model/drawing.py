@@ -16,7 +16,7 @@ Cell = str | Quantity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """One part of what a kind shows; each of the classes below has these fields as well."""
+    """One part of what a kind shows; every drawing has these fields."""
 
     title: str = ""
     caption: str = ""

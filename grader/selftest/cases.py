@@ -152,6 +152,8 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     if not chosen:
         names_tried = " ".join(selection.patterns)
         advice = suggestion(names_tried, names)
+        if names_tried in folders:
+            advice = f"all of the assignment's are taken by --assignment {names_tried}"
         raise UsageError(f"{names_tried}: there is no submission of that name; {advice}")
     files = [sources[name] for name in chosen if name in sources]
     submissions = [

@@ -478,6 +478,12 @@ def test_what_rests_on_text_alone_is_found_by_rubric_check_too(course):
     assert done.returncode == 4
 
 
+def test_a_rubric_is_checked_by_its_name_too(course):
+    done = grader(course, "rubric", "check", "vectors")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("rubrics/vectors.yaml: fine\n")
+
+
 def test_two_items_of_one_id_are_one_mistake(course):
     path = course / RUBRIC
     text = path.read_text().replace("points: 10  #", "points: 20  #")

@@ -342,6 +342,10 @@ def test_quick_takes_the_references_and_the_submissions_that_say_so(course, veri
     ("arguments", "told"),
     [
         (["nobody"], "nobody: there is no submission of that name; there are ann, sums/reference"),
+        (
+            ["sums"],
+            "sums: there is no submission of that name; all of the assignment's are taken by --assign",
+        ),
         (["ann", "--quick"], "ann: left out by --quick or --assignment; leave that out instead"),
         (["--assignment", "sum"], "--assignment sum: there is none of that name; did you mean sums?"),
         (
