@@ -139,8 +139,11 @@ class RunSummary:
             self._reasons.refused(tell(result, lambda problem: self._tell_once(problem, name)))
             self._ungraded.update(self._senders(self._uploads[number]))
             return
-        remarks = result.trouble, *result.mistakes, self._course.roster.remark(result.submission)
-        for remark in filter(None, (*remarks, *self._left_out(result))):
+        for mistake in result.mistakes:  # the course's: whose submission shows it says nothing
+            if mistake not in self._repeated:
+                self._tell_once(mistake, result.submission.student)
+        remarks = result.trouble, self._course.roster.remark(result.submission), *self._left_out(result)
+        for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1

@@ -159,5 +159,6 @@ def _sender(party: str, file: str, otherwise: Exception) -> Sender:
 
 def _unsaid(name: str) -> UsageError:
     return UsageError(
-        f"{shown(name)}: its name does not say who handed it in; say so with --student NAME ({_ALLOWED})"
+        f"{shown(name)}: its name does not say who handed it in; rename it, or grade it by itself with "
+        f"--student NAME ({_ALLOWED})"
     )

@@ -136,7 +136,10 @@ def test_a_name_that_does_not_say_asks_for_student(name):
     with pytest.raises(UsageError) as caught:
         sender_of(name)
     (line,) = caught.value.problems
-    assert line.endswith(f": its name does not say who handed it in; say so with --student NAME ({ALLOWED})")
+    assert line.endswith(
+        ": its name does not say who handed it in; rename it, or grade it by itself with "
+        f"--student NAME ({ALLOWED})"
+    )
     assert "\n" not in line
 
 
