@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from grader.model.submission import Submission
 from grader.text import one_line
 
+_ALIKE = 0.8
+"""Similarity of names (0 to 1) from which one is suggested for the other."""
 FILE_IDS = ("canvas_id", "moodle_id")
 """Ids that platforms write into the names of files."""
 
@@ -88,8 +90,18 @@ class Roster:
         if absent:
             yield f"{self.file}: {_so_many(absent)} without a submission, not graded: {', '.join(absent)}"
         if strangers:
-            yield f"{self.file}: {_so_many(strangers)} not on it: {', '.join(strangers)}"
+            names = ", ".join(_with_likeness(student, absent) for student in strangers)
+            yield f"{self.file}: {_so_many(strangers)} not on it: {names}"
 
 
 def _so_many(students: Sequence[str]) -> str:
     return f"{len(students)} student{'' if len(students) == 1 else 's'}"
+
+
+def _with_likeness(stranger: str, absent: Sequence[str]) -> str:
+    """Return a name, with the most similar one of the roster that handed nothing in, whatever the case."""
+    from difflib import get_close_matches
+
+    by_plain_name = {student.casefold(): student for student in absent}
+    close = get_close_matches(stranger.casefold(), by_plain_name, n=1, cutoff=_ALIKE)
+    return f"{stranger} (is {by_plain_name[close[0]]} meant?)" if close else stranger
