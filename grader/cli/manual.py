@@ -40,14 +40,18 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None,
 
     Fill in `points`, or `part 1`, `part 2` and so on for the criteria of an item; `ok` in `points` accepts
     what is suggested. `comment` is for the student, `reason` for staff.
+
+    A table with rows that were filled in and not imported is not overwritten.
     """
     from grader.cli.points import graded_submissions
     from grader.cli.points_rows import rows
+    from grader.cli.unsaved_points import require_saved
     from grader.config.points_csv import write_table
     from grader.config.points_file import WAITS
 
     course, plugins = open_course(context)
     table = list(rows(graded_submissions(results, course, plugins, rubric, tell_line), plugins, results))
+    require_saved(out, table)
     try:
         write_whole(out, write_table(table))
     except OSError as error:

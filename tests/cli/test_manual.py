@@ -89,6 +89,14 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     assert rows[0]["submission"].startswith("sha256:"), "digits alone may be a number to a spreadsheet"
     of_before = {"submission": rows[0]["submission"].removeprefix("sha256:")}
     table.save([rows[0] | {"points": "2,5", "comment": "tidy"} | of_before, rows[1]])
+    filled = table.path.read_bytes()
+    refused = course.run("manual", "export", "--out", str(table.path), "--results", str(course.out))
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        f"grader: --out {table.path}: has rows that were filled in and are not imported (ann style); "
+        "import it first, or name another file\n",
+    )
+    assert table.path.read_bytes() == filled
     before = course.records()
     done = table.load()
     assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgement saved\n")
