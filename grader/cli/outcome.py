@@ -168,6 +168,7 @@ class RunSummary:
 
     def _left_out(self, result: Graded) -> Iterator[str]:
         """Yield a line for each file left out that may be, or hold, one that is missing."""
+        from grader.intake.formats import split_ending
         from grader.intake.identify import misnamed, missing
         from grader.intake.paths import shown
         from grader.intake.upload import packed
@@ -181,7 +182,7 @@ class RunSummary:
             )
         absent = ", ".join(missing(of.files, accepts)[:_LISTED])
         for path in of.dropped if absent else ():
-            if packed(Path(path)):
+            if packed(Path(path)) and not split_ending(path)[1]:  # others were looked into
                 yield (
                     f"{where}: {shown(path)} inside is not unpacked, and there is no {absent}; "
                     "look whether that is in it"

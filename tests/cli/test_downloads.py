@@ -47,6 +47,7 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
         file.writestr("old/more.py", "x = 2")
         file.writestr("code.rar", "Rar!")
         file.writestr("data.gz", "x")
+        file.writestr("data.zip", "x")
     done = course.run("run", str(archive))
     assert done.stderr == (
         "grader: ann.zip (ann): work.py.txt is not graded, and there is no work.py; "
