@@ -53,6 +53,10 @@ class UsageError(GraderError):
     exit_code = ExitCode.USAGE
 
 
+class NamelessError(UsageError):
+    """The name of an upload does not say who sent it; `--student` does, or another name."""
+
+
 class CourseError(GraderError):
     """Files of the course (rubric, course.yaml, assignment, plugin) are wrong: for course staff."""
 

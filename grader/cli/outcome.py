@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.exit_reason import ExitReasons
-from grader.errors import CourseError, ExitCode, UsageError
+from grader.errors import CourseError, ExitCode, NamelessError, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
@@ -63,6 +63,7 @@ class RunSummary:
         self._folders = re.compile(rf"({re.escape(str(out))}/[^/:]+/)[^/:]+/")
         self._items = items
         self._as_json = as_json
+        self._several = run.several
         self._many = run.several or len(run.uploads) > FEW
         self._total = len(run.uploads)
         self._reasons = ExitReasons(require_final=require_final)
@@ -136,7 +137,9 @@ class RunSummary:
             from grader.cli.main import tell
 
             name = self._uploads[number].name
-            self._reasons.refused(tell(result, lambda problem: self._tell_once(problem, name)))
+            code = tell(result, lambda problem: self._tell_once(problem, name))
+            nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
+            self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             self._ungraded.update(self._senders(self._uploads[number]))
             return
         for mistake in result.mistakes:  # the course's: whose submission shows it says nothing

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from grader.errors import CourseError, UsageError
+from grader.errors import CourseError, NamelessError, UsageError
 from grader.intake.formats import split_ending
 from grader.intake.junk import ARCHIVE_ENDINGS
 from grader.intake.paths import shown
@@ -157,8 +157,8 @@ def _sender(party: str, file: str, otherwise: Exception) -> Sender:
     return Sender(student="+".join(members), members=members if len(members) > 1 else (), file=file)
 
 
-def _unsaid(name: str) -> UsageError:
-    return UsageError(
+def _unsaid(name: str) -> NamelessError:
+    return NamelessError(
         f"{shown(name)}: its name does not say who handed it in; rename it, or grade it by itself with "
         f"--student NAME ({_ALLOWED})"
     )

@@ -57,6 +57,16 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
     )
 
 
+def test_a_name_that_says_nobody_is_a_students_mistake_in_a_class_and_otherwise_of_the_command(course):
+    folder = course.submissions_folder
+    (folder / "my homework.zip").write_bytes(b"")
+    alone = course.run("run", str(folder / "my homework.zip"))
+    of_class = course.run("run", str(folder))
+    assert (alone.returncode, of_class.returncode) == (2, 6)
+    assert "its name does not say who handed it in" in of_class.stderr
+    assert of_class.stderr.endswith("exit code 6: 1 submission refused\n")
+
+
 def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):
     paths = [
         course.submissions_folder / f"doeann_12_{number}_{name}"
