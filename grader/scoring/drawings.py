@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from grader.errors import CourseError
-from grader.model.drawing import Drawing, Paragraph
+from grader.model.drawing import Drawing, MarkedText, Paragraph
 from grader.scoring.advice import of_differences, of_ends
 
 if TYPE_CHECKING:
@@ -27,10 +27,21 @@ def drawings_of(
             *of_ends(observation),
             *shown(kind, item, observation, observations),
             *of_differences(observation),
+            *_traceback(observation),
         )
         for item in items
         if (observation := observations.get(item.id)) and (kind := kinds.get(item.check))
     }
+
+
+def _traceback(observation: Observation) -> Iterator[Drawing]:
+    """Yield the first traceback of a program, for staff: it may have frames of the course's driver."""
+    by_case = observation.facts.get("tracebacks")
+    trace = next(iter(by_case.values()), "") if isinstance(by_case, Mapping) else ""
+    trace = trace or observation.facts.get("traceback")
+    if isinstance(trace, str) and trace:
+        lines = [line for line in trace.splitlines() if line.strip(" ^~")]
+        yield MarkedText(title="Traceback", text="\n".join(lines), for_staff=True)
 
 
 def related_of(item: Item, observations: Mapping[str, Observation]) -> dict[str, Observation]:

@@ -466,6 +466,29 @@ def test_a_chip_says_nothing_twice(quantities, chips):
     assert quantity_chips(values) == chips
 
 
+TRACE = """  File "/given/driver.py", line 3, in f
+    g()
+    ^^^
+  File "/workspace/utils.py", line 9, in g
+"""
+
+
+@pytest.mark.parametrize(
+    ("facts", "shown"),
+    [
+        ({"traceback": TRACE}, True),
+        ({"tracebacks": {"case 0": TRACE, "case 1": "other"}}, True),
+        ({"tracebacks": ["odd"], "traceback": 1}, False),
+    ],
+)
+def test_a_traceback_is_for_staff_alone(make, facts, shown):
+    seen = make.seen("a", outcome=Outcome.CRASHED, note="f(): KeyError: 1", facts=facts)
+    card = make.graded([make.item("a", "A")], [seen])
+    staff, student = Html().render(card.staff), Html().render(card.student())
+    assert ("driver.py&#34;, line 3, in f\n    g()\n  File" in staff) == shown
+    assert "driver.py" not in student
+
+
 def test_cases_that_end_in_the_same_way_are_shown_once(make):
     ends = [*["f(): KeyError: 1 (utils.py:3, in f())"] * 3, "f(): KeyError: 2 (utils.py:3, in f())"]
     cases = [
