@@ -79,9 +79,20 @@ class ResultsType(FolderType):
         require_results(folder, where)
 
 
+class RecordedType(ResultsType):
+    """The same, or an empty folder: the owner of a database makes its tables before anything is graded."""
+
+    @staticmethod
+    def require(folder: Path, where: str) -> None:
+        """Check that there are results, or nothing at all."""
+        if not folder.is_dir() or any(folder.iterdir()):
+            ResultsType.require(folder, where)
+
+
 PATH = PathType()
 FOLDER = FolderType()
 RESULTS_FOLDER = ResultsType()
+RECORDED_FOLDER = RecordedType()
 ONE_OF_MANY = PathType(look=False)
 
 

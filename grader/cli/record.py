@@ -9,19 +9,21 @@ import click
 from grader.cli.book import GRADEBOOK, Location, opened, tell_of_mixtures
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
-from grader.cli.files import RESULTS_FOLDER
+from grader.cli.files import RECORDED_FOLDER
 from grader.errors import ExitCode, NotObservedError
 from grader.model.magnitude import counted
 
 
 @click.command("record")
-@click.argument("out", default="results", type=RESULTS_FOLDER)
+@click.argument("out", default="results", type=RECORDED_FOLDER)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the results are by.")
 @SUMS_AS_JSON
 @GRADEBOOK
 @click.pass_context
 def command(context: click.Context, out: Path, rubric: str | None, as_json: bool, gradebook: Location) -> int:
     """Record the grades of the results folder OUT in the gradebook, which is created if there is none.
+
+    An empty folder creates the gradebook alone, as the owner of a database does before others grade.
 
     Grades are those that a run by the same rubric would give now. What the gradebook has already is not
     added again, and evidence that is older than the recorded one is refused. So is what was observed by

@@ -72,3 +72,10 @@ def test_a_score_that_is_not_there_is_named(graded):
     assert refused(graded, "replay", "nowhere/tiny/ann") == (
         "nowhere/tiny/ann: cannot be read (No such file or directory); name a score.json"
     )
+
+
+def test_an_empty_folder_makes_the_gradebook_into_which_others_record(course):
+    (course.cwd / "results").mkdir()
+    done = course.run("record", "results", "--gradebook", "new.db")
+    assert (done.returncode, done.stderr) == (0, "new.db: 0 grades recorded, 0 recorded already\n")
+    assert (course.cwd / "new.db").is_file()
