@@ -884,6 +884,19 @@ def test_a_signal_ends_the_workers_of_a_task(orders, scheduler, tmp_path):
     os.close(reader)
 
 
+def test_a_results_folder_without_room_for_the_place_of_orders_is_the_problem_of_the_order(
+    orders, scheduler, tmp_path, monkeypatch
+):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("grader.engines.remote.earlier.write_whole", full)
+    session = session_of(scheduler, tmp_path, str(tmp_path / "shared"))
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert "No space left" in problems["ann"]
+
+
 def test_a_store_that_cannot_be_written_is_the_problem_of_the_order(orders, scheduler, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")

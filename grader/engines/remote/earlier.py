@@ -14,7 +14,7 @@ from grader.contracts.engine import Order
 from grader.engines.remote.ledger import Ledger
 from grader.engines.remote.scheduler import Scheduler
 from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, require_private, root_for
-from grader.files import write_whole
+from grader.files import obstacle, write_whole
 
 BESIDE_RESULTS = ".cluster"
 """The folder of orders in a results folder, where settings name none that is shared."""
@@ -49,6 +49,7 @@ class EarlierOrders:
 
         Raises:
             UsageError: it cannot be made, or belongs to somebody else, or others may enter it.
+            NotObservedError: a disk is full or broken.
         """
         named = orders_folder(results, shared)
         root = next((folder for folder in _earlier_folders(results) if _has_orders(folder)), named)
@@ -60,8 +61,12 @@ class EarlierOrders:
         for stored in store.all():
             opened._stored.setdefault(stored.outbox, []).append(stored)
         if root != results / BESIDE_RESULTS:
-            results.mkdir(parents=True, exist_ok=True)
-            write_whole(results / NOTE, f"{root}\n")
+            try:
+                results.mkdir(parents=True, exist_ok=True)
+                write_whole(results / NOTE, f"{root}\n")
+            except OSError as error:
+                store.close()
+                raise obstacle(results, error) from None
         return opened
 
     def find(self, order: Order, course: str) -> tuple[StoredOrder, BatchPlace] | None:
