@@ -37,8 +37,8 @@ from grader.model.rubric import Rubric
 from grader.model.view import AudienceView
 from grader.plugins import Plugins
 from grader.reports import score_json
+from grader.scoring.judge import REASONS
 from grader.scoring.late import spelled
-from grader.scoring.score import REASONS
 from grader.selftest import cases
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -21,7 +21,8 @@ from grader.model.observation import Observation, Outcome
 from grader.model.rubric import MANUAL, Item
 from grader.model.score import Award
 from grader.plugins import Plugins
-from grader.scoring.score import score, waits_for_person
+from grader.scoring.judge import waits_for_person
+from grader.scoring.score import score
 
 _MOST_WORDS = 12
 """Matched words of one criterion that are listed."""

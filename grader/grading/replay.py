@@ -22,7 +22,8 @@ from grader.model.job import Job, Task
 from grader.model.observation import Observation
 from grader.model.rubric import MANUAL, Rubric
 from grader.model.score import Line
-from grader.scoring.score import lasting, score
+from grader.scoring.judge import lasting
+from grader.scoring.score import score
 
 if TYPE_CHECKING:
     from grader.config.course import Course

@@ -32,7 +32,7 @@ from grader.model.observation import Observation
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
 from grader.plugins import Plugins
-from grader.scoring.score import lasting
+from grader.scoring.judge import lasting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.errors import CourseError
-from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
-from grader.model.rubric import MANUAL
-from grader.model.score import Award, Line, Scorecard, Standing
+from grader.model.observation import Outcome
+from grader.model.score import Line, Scorecard, Standing
+from grader.scoring.judge import JudgedItem, for_person, judge, quoted
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
 
@@ -26,51 +25,6 @@ MISSING = "missing"
 """The outcome of a line whose item has no record."""
 UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
 """Outcomes of lines without an observation of their own."""
-
-REASONS: dict[Outcome, str] = {
-    Outcome.CRASHED: "the program crashed",
-    Outcome.TIMED_OUT: "the program ran out of time",
-    Outcome.OUT_OF_MEMORY: "the program used more memory than it may",
-    Outcome.NOT_BUILT: "the program could not be built",
-    Outcome.REFUSED: "the program gave something that cannot be looked at",
-    Outcome.SKIPPED: "must run again: what it needs has passed since it was skipped",
-    Outcome.NOT_OBSERVED: "could not be observed: not the program's fault, and tried again",
-}
-"""Reasons for students where the observation has no note."""
-
-_REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
-"""Outcomes that are always observed again, whatever the check kind awards."""
-
-POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
-"""Quantities with which a person has judged an item: whoever gives points has looked."""
-
-BEFORE_POINTS = "before_points"
-"""The fact that holds outcome, note and fault of what a person has judged without an observation."""
-
-CHANGED_INPUTS = "changed its inputs in place"
-
-_SLACK = 1e-9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    """One item judged, before it is worth points: an item of 0 points can fail, too."""
-
-    reason: str
-    fraction: float = 0.0
-    """Of a simulated one, what it would be: it opens gates to what is simulated, too, and earns nothing."""
-    standing: Standing = Standing.FINAL
-    hint: str = ""
-    missing: str = ""
-    flags: tuple[str, ...] = ()
-    gated: bool = False
-    """Whether an item that it needs lost points, so that it was not judged by itself."""
-    again: bool = False
-    """Whether the check kind wants another observation before it decides."""
-    simulated: bool = False
-    """Whether only a simulator has run it, which does not decide."""
-    for_person: bool = False
-    """Whether a person decides it, and no further observation."""
 
 
 def score(
@@ -91,15 +45,15 @@ def score(
     """
     items = {item.id: item for item in rubric.items}
     titles = {item.id: item.title for item in rubric.items}
-    verdicts: dict[str, _Verdict] = {}
+    verdicts: dict[str, JudgedItem] = {}
     for name in _order(tuple((item.id, item.needs) for item in rubric.items)):
         item = items[name]
         if gate := _gate(item, items, verdicts, evidence.observations):
             verdicts[name] = gate
             continue
-        verdict = _judge(item, evidence.observations, kinds, titles)
-        for_person = _for_person(item, verdict, evidence.observations, kinds)
-        verdicts[name] = replace(verdict, for_person=for_person)
+        verdict = judge(item, evidence.observations, kinds, titles)
+        by_person = for_person(item, verdict, evidence.observations, kinds)
+        verdicts[name] = replace(verdict, for_person=by_person)
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
     points, standing = points_of(rubric, lines), standing_of(lines)
     submission = evidence.submission
@@ -132,93 +86,6 @@ def score(
     )
 
 
-def passed(
-    item: Item,
-    observation: Observation,
-    kinds: Mapping[str, CheckKind],
-    related: Mapping[str, Observation],
-) -> bool:
-    """Tell whether an observation earns everything, ignoring the items it needs.
-
-    Raises:
-        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
-    """
-    return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
-
-
-def loss(
-    item: Item,
-    observation: Observation,
-    kinds: Mapping[str, CheckKind],
-    related: Mapping[str, Observation],
-) -> str:
-    """Return why an observation loses points for sure, ignoring the items it needs; empty if it does not.
-
-    Raises:
-        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
-    """
-    verdict = _judge(item, {**related, item.id: observation}, kinds)
-    is_open = verdict.standing is Standing.PROVISIONAL
-    return "" if is_open or verdict.fraction == 1 else verdict.reason or verdict.missing
-
-
-def lasting(
-    items: Iterable[Item],
-    observations: Mapping[str, Observation],
-    kinds: Mapping[str, CheckKind],
-    *,
-    looked_at: Collection[str] = (),
-) -> dict[str, bool]:
-    """Return {item: passed} for items that need no new observation.
-
-    Simulated observations are repeated, because the next run may have a device; undecided ones as well,
-    because it may have a better or quieter machine. Items in `looked_at` were already tried in this run and
-    are not repeated.
-
-    Raises:
-        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
-    """
-    settled = {}
-    for item in items:
-        if (observation := observations.get(item.id)) is None:
-            continue
-        verdict = _judge(item, observations, kinds)
-        unsure = observation.simulated or verdict.again
-        if item.id in looked_at if unsure else observation.outcome not in _REPEATED:
-            settled[item.id] = verdict.fraction == 1
-    return settled
-
-
-def waits_for_person(
-    item: Item, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]
-) -> bool:
-    """Tell whether an item is open only until a person gives points: no further observation decides it.
-
-    Raises:
-        CourseError, ValueError: the kind awarded what is no fraction, as in `score`.
-    """
-    observation = observations.get(item.id)
-    if observation is None or observation.outcome is not Outcome.OBSERVED:
-        return False
-    verdict = _judge(item, observations, kinds)
-    is_open = verdict.standing is Standing.PROVISIONAL
-    return is_open and _for_person(item, verdict, observations, kinds)
-
-
-def _for_person(
-    item: Item, verdict: _Verdict, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]
-) -> bool:
-    """Tell whether an item that opens its own gate is open or held until a person decides."""
-    if verdict.standing is not Standing.PROVISIONAL or item.check == MANUAL:
-        return verdict.standing is not Standing.FINAL
-    observation = observations.get(item.id)
-    if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
-        return False
-    if not kinds[item.check].by_hand or any(_unseen(observations.get(name)) for name in item.uses):
-        return False
-    return not verdict.again
-
-
 @lru_cache(maxsize=16)
 def _order(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
     """Sort items topologically, each after the items it needs; cached for a whole class."""
@@ -228,23 +95,23 @@ def _order(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
 def _gate(
     item: Item,
     items: Mapping[str, Item],
-    verdicts: Mapping[str, _Verdict],
+    verdicts: Mapping[str, JudgedItem],
     observations: Mapping[str, Observation],
-) -> _Verdict | None:
+) -> JudgedItem | None:
     needed = [(items[name], verdicts[name]) for name in item.needs]
     settled = [(need, verdict) for need, verdict in needed if verdict.standing is not Standing.PROVISIONAL]
     lost = [(need, verdict) for need, verdict in settled if verdict.fraction < 1]
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
-        return _Verdict(
-            reason=f"{verb}: needs {_quoted(need.title for need, _ in lost)}",
+        return JudgedItem(
+            reason=f"{verb}: needs {quoted(need.title for need, _ in lost)}",
             missing=next((verdict.missing for _, verdict in lost if verdict.missing), ""),
             gated=True,
         )
     waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
     if waiting and not _simulated_so_far(item, waiting, verdicts, observations):
-        return _Verdict(
-            reason=f"waits for {_quoted(need.title for need in waiting)}", standing=Standing.PROVISIONAL
+        return JudgedItem(
+            reason=f"waits for {quoted(need.title for need in waiting)}", standing=Standing.PROVISIONAL
         )
     return None
 
@@ -252,7 +119,7 @@ def _gate(
 def _simulated_so_far(
     item: Item,
     waiting: Iterable[Item],
-    verdicts: Mapping[str, _Verdict],
+    verdicts: Mapping[str, JudgedItem],
     observations: Mapping[str, Observation],
 ) -> bool:
     """Tell whether the item and all it needs were simulated: then its own reason says more."""
@@ -260,118 +127,7 @@ def _simulated_so_far(
     return shown is not None and shown.simulated and all(verdicts[need.id].fraction == 1 for need in waiting)
 
 
-def _judge(
-    item: Item,
-    observations: Mapping[str, Observation],
-    kinds: Mapping[str, CheckKind],
-    titles: Mapping[str, str] | None = None,
-) -> _Verdict:
-    """Judge an item by itself; `titles` are for people who read the reason."""
-    observation = observations.get(item.id)
-    if observation is None:
-        return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
-    if POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand:
-        return _overridden(item, observation, observations, kinds, titles or {})
-    verdict = _see(item, observation, observations, kinds, titles or {})
-    if verdict.standing is Standing.PROVISIONAL:
-        return verdict
-    if observation.simulated and item.simulated == "informs":
-        right = "right" if verdict.fraction == 1 else "partly right" if verdict.fraction else "wrong"
-        reason = f"needs a GPU; {right} in the simulator: {verdict.reason}"
-        return replace(verdict, standing=Standing.PROVISIONAL, reason=reason, simulated=True)
-    if verdict.flags and item.on_flag == "holds" and POINTS_GIVEN not in observation.quantities:
-        return replace(verdict, standing=Standing.HELD)
-    return verdict
-
-
-def _see(
-    item: Item,
-    observation: Observation,
-    observations: Mapping[str, Observation],
-    kinds: Mapping[str, CheckKind],
-    titles: Mapping[str, str],
-) -> _Verdict:
-    outcome = observation.outcome
-    if outcome is Outcome.REFUSED and (missing := observation.facts.get(MISSING_FILE)):
-        # the rubric's hint is about a program, and there is none
-        return _Verdict(reason=observation.note, missing=str(missing))
-    if outcome in STUDENTS_DOING:
-        lacked = observation.facts.get(NOT_IMPORTED)
-        return _Verdict(
-            reason=observation.note or REASONS[outcome],
-            # the rubric's hint is about results, and of a file that cannot be imported nothing was called
-            hint=item.hint if lacked is None else "",
-            flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
-        )
-    if outcome is Outcome.NOT_OBSERVED:
-        return _Verdict(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)
-    if outcome is Outcome.SKIPPED:  # its note names what it needed then; here everything needed has passed
-        return _Verdict(reason=REASONS[outcome], standing=Standing.PROVISIONAL)
-    kind = kinds[item.check]
-    related = {name: observations[name] for name in item.uses if not _unseen(observations.get(name))}
-    waiting = [name for name in item.uses if name not in related]
-    if waiting and not kind.related_optional:
-        reason = f"waits for {_quoted(titles.get(name, name) for name in waiting)}"
-        return _Verdict(reason=reason, standing=Standing.PROVISIONAL)
-    return _award(item, observation, related, kind)
-
-
-def _overridden(
-    item: Item,
-    observation: Observation,
-    observations: Mapping[str, Observation],
-    kinds: Mapping[str, CheckKind],
-    titles: Mapping[str, str],
-) -> _Verdict:
-    """Return a person's points in place of the kind's award, whose flags stay."""
-    points, possible = (
-        float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
-    )
-    comment = " ".join(str(observation.facts.get("comment", "")).split())
-    judged = BEFORE_POINTS not in observation.facts  # otherwise there is nothing that the kind could judge
-    return _Verdict(
-        fraction=points / possible if possible else 1.0,
-        reason=f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else ""),
-        flags=_see(item, observation, observations, kinds, titles).flags if judged else (),
-    )
-
-
-def _wrong_award(kind: CheckKind, needed: str, value: object) -> Exception:
-    """Return the error for what `award` may not return: its author's, or ours for a built-in kind."""
-    if type(kind).__module__.startswith("grader."):
-        return ValueError(f"check kind {kind.name}: award gave {value!r} in place of {needed}")
-    code = type(kind).award.__code__
-    where = f"{code.co_filename}:{code.co_firstlineno}"
-    return CourseError(f"{where}: award: must return {needed}, got {value!r}; correct the file")
-
-
-def _award(
-    item: Item, observation: Observation, related: Mapping[str, Observation], kind: CheckKind
-) -> _Verdict:
-    award = kind.award(item.options, observation, related)
-    if not isinstance(award, Award):
-        raise _wrong_award(kind, "an Award", award)
-    if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
-        raise _wrong_award(kind, "a fraction from 0 to 1", award.fraction)
-    if award.undecided:
-        return _Verdict(
-            reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags, again=award.again
-        )
-    if award.fraction < 1 - _SLACK:
-        return _Verdict(
-            fraction=max(0.0, award.fraction),
-            reason=award.reason,
-            hint=award.hint or item.hint,
-            missing=str(observation.facts.get(MISSING_FILE, "")),
-            flags=award.flags,
-        )
-    changed = any(case.changed_inputs for case in observation.cases)
-    return _Verdict(
-        fraction=1.0, reason=award.reason, flags=(*award.flags, CHANGED_INPUTS) if changed else award.flags
-    )
-
-
-def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]) -> Line:
+def _line(item: Item, verdict: JudgedItem, observations: Mapping[str, Observation]) -> Line:
     return Line(
         item=item.id,
         title=item.title,
@@ -391,7 +147,7 @@ def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]
     )
 
 
-def _points(item: Item, verdict: _Verdict) -> float:
+def _points(item: Item, verdict: JudgedItem) -> float:
     if verdict.standing is Standing.PROVISIONAL:
         return 0.0
     if item.counts != "penalty":
@@ -405,11 +161,3 @@ def _points(item: Item, verdict: _Verdict) -> float:
 def _outcome(item: Item, observations: Mapping[str, Observation]) -> str:
     observation = observations.get(item.id)
     return MISSING if observation is None else observation.outcome.value
-
-
-def _unseen(observation: Observation | None) -> bool:
-    return observation is None or observation.outcome is Outcome.NOT_OBSERVED
-
-
-def _quoted(titles: Iterable[str]) -> str:
-    return ", ".join(f'"{title}"' for title in titles)

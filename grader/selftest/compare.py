@@ -27,7 +27,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.plugins import Plugins
-from grader.scoring.score import passed, waits_for_person
+from grader.scoring.judge import passed, waits_for_person
 from grader.selftest.cases import ARCHIVES, Points, SelfTestCase
 
 SLACK = 1e-6

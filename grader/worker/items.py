@@ -23,7 +23,7 @@ from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
-from grader.scoring.score import passed
+from grader.scoring.judge import passed
 from grader.worker.devices import Devices
 from grader.worker.reference import controlled
 

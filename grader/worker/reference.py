@@ -10,7 +10,7 @@ from grader.contracts.context import REFERENCE
 from grader.errors import CourseError
 from grader.intake.accept import matcher
 from grader.model.observation import MISSING_FILE, Observation, Outcome
-from grader.scoring.score import loss
+from grader.scoring.judge import loss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from grader.model.submission import Submission
 from grader.plugins import Plugins
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
-from grader.scoring.score import passed
+from grader.scoring.judge import passed
 from grader.subject.standins import virtual_devices
 
 torch = pytest.importorskip("torch")

@@ -14,7 +14,8 @@ from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome,
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.scoring.score import CHANGED_INPUTS, REASONS, lasting, passed, score
+from grader.scoring.judge import CHANGED_INPUTS, REASONS, lasting, passed
+from grader.scoring.score import score
 from grader.testing.kinds import AwardOnly
 
 

@@ -15,7 +15,7 @@ from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item
 from grader.sandbox.bubblewrap import BubblewrapSandbox
-from grader.scoring.score import loss
+from grader.scoring.judge import loss
 from grader.testing.contexts import Contexts
 from grader.worker.reference import controlled
 
