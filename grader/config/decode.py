@@ -51,6 +51,8 @@ class DecodeState:
     finite: bool = True
     """Whether numbers must be finite."""
     problems: list[Problem] = field(default_factory=list)
+    advise: Callable[[KeyPath], str] = field(default=lambda path: "")
+    """Returns what to do about an unknown key that resembles no other; empty for the usual advice."""
 
     def wrong(self, path: KeyPath, message: str) -> Any:
         """Report a problem."""
@@ -101,7 +103,8 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Decode
     meant = {closest(key, keys) for key in data if key not in keys}
     for key in data:
         if key not in keys:
-            reading.wrong((*path, key), f"unknown key; {suggestion(key, keys)}")
+            special = "" if closest(key, keys) else reading.advise((*path, key))
+            reading.wrong((*path, key), f"unknown key; {special or suggestion(key, keys)}")
     values = {}
     for name, key in keys.items():
         if name in data:

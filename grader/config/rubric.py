@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from grader.config.built import unbuilt
 from grader.config.codec import digest_bytes
 from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
-from grader.config.problem import suggestion
+from grader.config.problem import KeyPath, suggestion
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
 from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
@@ -170,7 +171,8 @@ class _Draft:
         allowed = _allowed_names(self.facts)
         for index, data in enumerate(self.top.get("items", ())):
             path = ("items", index)
-            reading = DecodeState(allowed={**allowed, UsedItem: _used(data)}, problems=self.reading.problems)
+            names = {**allowed, UsedItem: _used(data)}
+            reading = DecodeState(allowed=names, problems=self.reading.problems, advise=self.kinds_with)
             before = len(reading.problems)
             name = data.get("check") if isinstance(data, Mapping) else None
             if isinstance(name, str) and name not in self.kinds:
@@ -187,6 +189,14 @@ class _Draft:
                     self.options(values)
                 except ValueError as error:  # of its __post_init__
                     reading.wrong(path, str(error))
+
+    def kinds_with(self, path: KeyPath) -> str:
+        """Return the advice on a key of an item that other kinds of checks have; empty if none has it."""
+        having = []
+        for name in sorted(self.kinds) if len(path) == len(("items", 0, "key")) else ():
+            with suppress(CourseError):  # a kind that cannot be imported is told where an item names it
+                having += [name] if path[-1] in keys_of(self.kinds[name].Options) else []
+        return f"it belongs to {', '.join(having)}; take it out, or name another check" if having else ""
 
     def check_ids(self) -> None:
         """Check that ids are well formed and unique."""

@@ -155,6 +155,11 @@ def test_a_rubric_without_items_is_refused(lines: Lines) -> None:
         ("points: 2.5", "piont: 2.5", "16:5: items[1].piont: unknown key; did you mean points?"),
         (
             "check: speedup",
+            "check: speedup\n    credit: all",
+            "18:5: items[1].credit: unknown key; it belongs to matches; take it out, or name another check",
+        ),
+        (
+            "check: speedup",
             "check: speedpu",
             '17:5: items[1].check: no kind of check is called "speedpu"; did you mean speedup?',
         ),
