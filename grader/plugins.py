@@ -299,7 +299,7 @@ def _brought(answer: object, *contracts: type) -> type:
         CourseError: it does not.
     """
     brought: Any = fulfilling(answer, *contracts)
-    if hasattr(brought, "Options"):
+    if any("Options" in contract.__annotations__ for contract in contracts):
         from grader.config.rubric_keys import options_objection
 
         if message := options_objection(brought.Options):
