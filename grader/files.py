@@ -92,27 +92,43 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written, or a folder is there.
     """
+    target = _replaceable(path)
+    if target is None:
+        yield path
+        return
+    # a short name, whatever that of the file
+    beside = target.with_name(f".grader-{os.getpid()}-{threading.get_native_id()}")
+    try:
+        yield beside
+        beside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def _replaceable(path: Path) -> Path | None:
+    """Return the file that is to be replaced, behind links; None for what has no other name.
+
+    Raises:
+        OSError: a folder is there, or on the way there is none.
+    """
+    try:
+        is_file = stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return path
+    if is_file:  # nearly always: what follows costs as much as to write a small file
+        return path
     target = Path(os.path.realpath(path))
     try:
         status = path.stat()
     except FileNotFoundError:
-        pass
-    else:
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        # /dev/fd/3 leads to what has no other name, be it a pipe or a file that was removed
-        if not (stat.S_ISREG(status.st_mode) and target.exists() and target.samefile(path)):
-            yield path
-            return
-    beside = target.with_name(
-        f".grader-{os.getpid()}-{threading.get_native_id()}"
-    )  # short, whatever the name
-    try:
-        yield beside
-        beside.replace(target)
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+        return target
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    # /dev/fd/3 leads to what has no other name, be it a pipe or a file that was removed
+    is_named = stat.S_ISREG(status.st_mode) and target.exists() and target.samefile(path)
+    return target if is_named else None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
