@@ -127,7 +127,7 @@ class CheckContext(Protocol):
         ...
 
     def expected(self, oracle: str) -> Callable[..., Any]:
-        """Return a function of `expected.py`; each call runs in a fork, and what it changes is gone with it.
+        """Return a function of `expected.py`; what it changes in its arguments is gone with the call.
 
         Hand it the arguments of a case as they are: `after_call` finds their functions by identity.
         """

@@ -136,7 +136,7 @@ class ItemContext:
         return self._course.draw(family, self.seed, number)
 
     def expected(self, oracle: str) -> Callable[..., Any]:
-        """A function of `expected.py`, whose exceptions are the course's, in a fork each time."""
+        """A function of `expected.py`, whose exceptions are the course's, with arguments of its own."""
         place = f"{self._course.place_of(EXPECTED, oracle)}: {oracle}"
         return apart(self._course.expected(oracle), place, self._children.after_calls)
 

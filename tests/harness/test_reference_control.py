@@ -183,10 +183,26 @@ STATE = {
         "expected.py": "def half(x, f): return f(x)\n",
         "work.py": "def half(x, f): return f(x)\n",
     },
+    "an oracle that asks": {
+        "inputs.py": """
+            from grader.api import case
+            def numbers(rng):
+                yield case("one", 1.0, lambda: None)
+                yield case("two", 2.0, lambda: None)
+        """,
+        "expected.py": "LEFT = [2.0]\ndef half(x, f):\n    LEFT[0] /= 2\n    return LEFT[0] * x / 2\n",
+        "work.py": "def half(x, f): return x / 2\n",
+    },
 }
 
 
-@pytest.mark.parametrize("state", STATE)
+@pytest.mark.parametrize("state", ["an oracle", "a default"])
+def test_an_oracle_that_changes_with_its_calls_loses_nobody_points(context, state):
+    with pytest.raises(CourseError, match="the reference is wrong as well as the submission"):
+        observe(context(WORK, STATE[state]), of="work.half")
+
+
+@pytest.mark.parametrize("state", ["its arguments", "a function of a case", "an oracle that asks"])
 def test_what_a_function_of_the_course_changes_is_gone_with_the_call(context, state):
     course = dict(STATE[state])
     observation = observe(
