@@ -34,13 +34,15 @@ def waiting(signal_pipe):
 
 
 def family(pid: int, depth: int = 99) -> set[int]:
-    """Every process below one, itself included; `depth` generations of them at most."""
+    """Every process below one that has not ended, itself included; `depth` generations of them at most."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+            state, parent, *_ = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
+        if state != "Z":
+            parents[int(stat.parent.name)] = int(parent)
     found = {pid}
     for _ in range(depth):
         found |= {child for child, parent in parents.items() if parent in found}
@@ -363,6 +365,8 @@ def test_of_two_workers_the_one_that_is_hung_up_leaves_its_items_to_another_one(
 ):
     (tmp_path / "sitecustomize.py").write_text(TWO_WORKERS)
     course.rubric(waiting(signal_pipe), waiting(signal_pipe) | {"id": "more"})
+    # it would be asked whether its program ends like the one that is killed, and stays as long as that
+    (course.folder / "assignments/tiny/reference/work.py").unlink()
     with course.start("run", course.submit(), PYTHONPATH=f"{tmp_path}:{ROOT}") as host:
         for _ in range(2):
             signal_pipe.wait()
