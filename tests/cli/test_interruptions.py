@@ -34,15 +34,13 @@ def waiting(signal_pipe):
 
 
 def family(pid: int, depth: int = 99) -> set[int]:
-    """Every process below one that has not ended, itself included; `depth` generations of them at most."""
+    """Every process below one, itself included; `depth` generations of them at most."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, parent, *_ = stat.read_text().rpartition(")")[2].split()
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if state != "Z":
-            parents[int(stat.parent.name)] = int(parent)
     found = {pid}
     for _ in range(depth):
         found |= {child for child, parent in parents.items() if parent in found}
