@@ -32,7 +32,7 @@ from grader.contracts.sandbox import Promise
 from grader.lms.fill import GradeColumn, Layout
 from grader.lms.http import Http
 from grader.model import assignment, drawing, evidence, observation, score, submission
-from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
+from grader.model.options import FunctionName, InputsName, OracleName, ProgramFile, SubmittedFile, UsedItem
 from grader.model.rubric import Rubric
 from grader.model.view import AudienceView
 from grader.plugins import Plugins
@@ -50,6 +50,7 @@ NAMES = {
     FunctionName: "a function of the submission",
     InputsName: "a function of `inputs.py`",
     OracleName: "a function of `expected.py`",
+    ProgramFile: "a file that `accepts` lets in, or of `given/`",
     SubmittedFile: "a file that `accepts` lets in",
     UsedItem: "an item in `uses`",
     tuple[SubmittedFile, ...]: "a list of files that `accepts` lets in",

@@ -14,7 +14,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import InputsName, OracleName, SubmittedFile, option
+from grader.model.options import InputsName, OracleName, ProgramFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Ranks(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: SubmittedFile = option("The file to run.")
+        file: ProgramFile = option("The file to run.")
         arguments: tuple[str, ...] = option(
             "The command line of each process; {backend} is replaced.", default=()
         )

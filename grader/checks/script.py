@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
 from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import SubmittedFile, option
+from grader.model.options import ProgramFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Script(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: SubmittedFile = option("The Python file to run.")
+        file: ProgramFile = option("The Python file to run.")
         arguments: tuple[str, ...] = option("Its command line.", default=())
         wall_s: float = option("How many seconds it may take.", default=60.0, above=0)
         programs: tuple[str, ...] = option(

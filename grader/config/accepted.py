@@ -14,15 +14,19 @@ from grader.model.assignment import Assignment
 _SET = re.compile(r"\[[^]]+\]")
 
 
-def unaccepted(pattern: str, assignment: Assignment, folder: Path) -> str:
-    """Return why no file that fits a pattern can ever be handed in, and what to do; empty if one can."""
+def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course: bool = True) -> str:
+    """Return why no file that fits a pattern can ever be there, and what to do; empty if one can.
+
+    With `by_course` a file of `given/` counts as one that was handed in.
+    """
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return f"{quoted(pattern)} leads out of the submission; write a path below its top folder"
     if any(overlap(pattern, accepted) for accepted in assignment.accepts):
         return ""
     given = folder / "given"
     if any(fnmatchcase(path.relative_to(given).as_posix(), pattern) for path in given.rglob("*")):
-        return ""
+        advice = "name a file of the submission"
+        return "" if by_course else f"{quoted(pattern)} lies in given/, and nobody hands it in; {advice}"
     near = closest(pattern, assignment.accepts)
     advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
     return f"no pattern of accepts fits {quoted(pattern)}; {advice}"

@@ -21,7 +21,7 @@ from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.assignment import Assignment
-from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
+from grader.model.options import FunctionName, InputsName, OracleName, ProgramFile, SubmittedFile, UsedItem
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
@@ -276,12 +276,13 @@ class _Draft:
                 self.reading.wrong(("items", index, "check"), message)
             for key, option in keys_of(kind.Options).items():
                 place = ("items", index, key)
-                if option.kind is SubmittedFile and key in values:
-                    if message := unaccepted(values[key], assignment, folder):
+                if option.kind in (ProgramFile, SubmittedFile) and key in values:
+                    by_course = option.kind is ProgramFile
+                    if message := unaccepted(values[key], assignment, folder, by_course=by_course):
                         self.reading.wrong(place, message)
                 elif option.kind == tuple[SubmittedFile, ...]:
                     for number, pattern in enumerate(values.get(key, ())):
-                        if message := unaccepted(pattern, assignment, folder):
+                        if message := unaccepted(pattern, assignment, folder, by_course=False):
                             self.reading.wrong((*place, number), message)
 
     def check_builds(self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]) -> None:

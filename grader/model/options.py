@@ -15,6 +15,8 @@ OracleName = NewType("OracleName", str)
 """A function of the assignment's `expected.py`."""
 SubmittedFile = NewType("SubmittedFile", str)
 """A file that students hand in, or a pattern of such files; the assignment must accept one that fits."""
+ProgramFile = NewType("ProgramFile", str)
+"""A file that is run: one that students hand in, or one of `given/`."""
 UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
 

@@ -717,3 +717,14 @@ def test_a_class_of_keys_that_no_rubric_can_give_is_named(course, right, wrong, 
     number = path.read_text().splitlines().index("def grader_checks():")
     (told_line,) = told(course)
     assert line.replace("{hook}", f"assignment.py:{number}: grader_checks:") in told_line
+
+
+def test_what_students_hand_in_is_no_file_of_the_course(course):
+    (course / "assignments/vectors/given").mkdir()
+    (course / "assignments/vectors/given/driver.py").write_text("import vectors\n")
+    path = course / RUBRIC
+    before = path.read_text()
+    path.write_text(before.replace("  - id", item("source, file: driver.py, forbid: [sum]"), 1))
+    assert '"driver.py" lies in given/, and nobody hands it in' in "".join(told(course))
+    path.write_text(before.replace("  - id", item("script, file: driver.py"), 1))
+    assert not [line for line in told(course) if RUBRIC in line]

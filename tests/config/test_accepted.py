@@ -54,3 +54,15 @@ def test_any_pattern_is_looked_for_in_given(tmp_path: Path, pattern: str):
 def test_a_pattern_that_leads_out_of_the_submission_is_never_handed_in(tmp_path: Path, pattern: str):
     everything = Assignment(name="a", title="", accepts=("*", "*/*", "*/*/*"))
     assert "leads out of the submission" in unaccepted(pattern, everything, tmp_path)
+
+
+def test_a_file_of_the_course_is_handed_in_by_nobody(tmp_path: Path):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/driver.py").touch()
+    assignment = Assignment(name="hw", title="HW", accepts=("hw.py",))
+    assert not unaccepted("driver.py", assignment, tmp_path)
+    assert (
+        unaccepted("driver.py", assignment, tmp_path, by_course=False)
+        == '"driver.py" lies in given/, and nobody hands it in; name a file of the submission'
+    )
+    assert not unaccepted("hw.py", assignment, tmp_path, by_course=False)
