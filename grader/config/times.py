@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def read_times(file: Path, zone: tzinfo) -> Times:
         time = _moment(text_of_time.strip(), zone)
         if time is None:
             advice = "write it like 2024-12-23T22:10:00+02:00, or without the offset"
-            problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} is no date and time; {advice}")
+            wrong = "is a day without a time" if _is_day(text_of_time.strip()) else "is no date and time"
+            problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} {wrong}; {advice}")
             continue
         for key in ids:
             by_id[key] = max(time, by_id.get(key, time))
@@ -115,7 +117,16 @@ def _table(text: str, where: str) -> Iterator[Row]:
         yield str(line), ids, cells[when[0]] if when[0] < len(cells) else ""
 
 
+def _is_day(text: str) -> bool:
+    with suppress(ValueError):
+        date.fromisoformat(text)
+        return True
+    return False
+
+
 def _moment(text: str, zone: tzinfo) -> datetime | None:
+    if _is_day(text):  # Python takes it for midnight, which may be early or late by a day
+        return None
     time = None
     try:
         time = datetime.fromisoformat(text)

@@ -101,3 +101,9 @@ def test_what_is_wrong_is_one_line_each(times, text, message):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         read_times(tmp_path / "none", UTC)
+
+
+@pytest.mark.parametrize("day", ["2024-12-23", "20241223", "2024-W52-1"])
+def test_a_day_alone_is_no_time(times, day):
+    with pytest.raises(UsageError, match=rf"times:2: \"{day}\" is a day without a time; write it like 2024"):
+        times(f"student,submitted at\nann,{day}\n")
