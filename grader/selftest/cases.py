@@ -18,7 +18,7 @@ from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.model.options import option
-from grader.model.rubric import Item, Rubric
+from grader.model.rubric import MANUAL, Item, Rubric
 from grader.packing.sources import EXPECTED
 from grader.packing.submissions import sources_in, without_expectation
 from grader.plugins import Plugins
@@ -291,7 +291,7 @@ def _points_objections(expectation: Expectation, rubric: Rubric) -> Iterator[Pro
             elif name in expectation.leaves_out and points not in ("pending", 0):
                 message = "is left out; write pending, or 0 where an item that it needs earns nothing"
                 yield Problem(path=(key, name), message=message)
-            elif message := _out_of_range(items[name], points):
+            elif message := _out_of_range(items[name], points) or _by_hand(items[name], points):
                 yield Problem(path=(key, name), message=message)
     for number, name in enumerate(expectation.leaves_out):
         if name not in items:
@@ -307,6 +307,15 @@ def _out_of_range(item: Item, points: Points) -> str:
     if isinstance(points, str) or least - _ROUNDED <= points <= most + _ROUNDED:
         return ""
     return f"must be from {least:g} to {most:g}, as the rubric has it, got {points:.12g}"
+
+
+def _by_hand(item: Item, points: Points) -> str:
+    """Return a message if an item that only a person judges is to earn points of itself."""
+    if item.check != MANUAL or points == "pending" or (item.needs and points == 0):
+        return ""
+    return "a person gives its points; write pending" + (
+        ", or 0 where an item that it needs earns nothing" if item.needs else ""
+    )
 
 
 def _total(rubric: Rubric, earns: Mapping[str, Points]) -> float:

@@ -546,6 +546,19 @@ def test_what_is_left_out_must_be_pending_or_nothing(course, verify, more, told)
 
 
 @pytest.mark.parametrize(
+    ("needs", "points", "right"),
+    [("", 0, False), ("", 1, False), ("", '"pending"', True), ("double", 1, False), ("double", 0, True)],
+)
+def test_what_a_person_gives_is_pending_or_behind_a_gate(course, verify, needs, points, right):
+    course.rubric(4, f"{ITEMS}      - {{id: style, title: s, points: 1, needs: [{needs}], check: manual}}\n")
+    earned = f"{{double: 0, square: 0, style: {points}}}\ntotal: {0 if points != 1 else 1}"
+    course.submit("ann", CRASHES, f"assignment: sums\nearns: {earned}")
+    _, _, err = verify("ann")
+    told = [line for line in err if "earns.style: a person gives its points; write pending" in line]
+    assert bool(told) is not right
+
+
+@pytest.mark.parametrize(
     ("gpus", "wanted", "total"),
     [
         (0, {"double": "pending", "square": "pending"}, 0),
