@@ -17,7 +17,7 @@ from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.files import holds_files
-from grader.harness.built import read_built, take_answer
+from grader.harness.built import ENDED_WELL, read_built, take_answer
 from grader.harness.diagnoses import lacking, lacking_header, renames
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
@@ -163,7 +163,8 @@ class Builds:
                 if error.line and folder is not None and (folder / error.file).is_file():
                     line = f"{name}/{error}; the reference cannot be built, and so nobody's build is judged"
                     return CourseError(f"{line}; correct the file")
-        return CourseError(f"reference: cannot be built: {built.note}; correct it, or given/")
+        places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
+        return CourseError(f"reference: cannot be built: {built.note}; correct it, {places}")
 
     @property
     def _reference(self) -> Path:

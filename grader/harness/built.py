@@ -15,6 +15,8 @@ from grader.model.observation import Outcome
 
 BUILT = "/built"
 """Where products are shown."""
+ENDED_WELL = "ended well"
+"""What a note says of a build whose products are not there."""
 
 
 def with_products(built: Built, spec: ServerSpec) -> ServerSpec:
@@ -69,7 +71,7 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
         return replace(built, outcome=Outcome.NOT_BUILT, note=_first(built, program, answer["status"]))
     if answer["lacking"]:
         lacking = "; ".join(f"{path} {what}" for path, what in answer["lacking"].items())
-        return replace(built, outcome=Outcome.NOT_BUILT, note=f"{program} ended well, but {lacking}")
+        return replace(built, outcome=Outcome.NOT_BUILT, note=f"{program} {ENDED_WELL}, but {lacking}")
     return built
 
 
