@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """So many files are named in one sentence."""
+_NO_RULE = re.compile(r"No rule to make target '([^']+)'")
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
 
@@ -85,7 +87,7 @@ class BuildKind(CheckKind):
         return Observation(
             item=context.item,
             outcome=built.outcome,
-            note=_note(built),
+            note=_note(built) + _meant(built, context),
             cases=tuple(_cases(built)) if built.outcome is Outcome.NOT_BUILT or built.compatibility else (),
             quantities=_quantities(built),
             facts=_facts(built),
@@ -116,6 +118,20 @@ def _note(built: Built) -> str:
         return ""
     replaced = [_replaced(built.replaced)] if built.replaced else []
     return "; ".join((built.note, *map(_python_2, built.python_2[:1]), *replaced))
+
+
+def _meant(built: Built, context: CheckContext) -> str:
+    """Return which file was probably meant to be one that make does not find; empty if none was."""
+    from grader.harness.missing import meant
+
+    if built.outcome is Outcome.NOT_BUILT:
+        for error in built.errors:
+            target = _NO_RULE.match(error.message)
+            name = target[1] if target else ""
+            alike = (file for file in context.files if file.casefold() == name.casefold())
+            if name and (near := meant(name, (*context.dropped, *alike), context.files)):
+                return f"; {near[0]} was handed in: {near[1]}"
+    return ""
 
 
 def _replaced(files: Sequence[str]) -> str:

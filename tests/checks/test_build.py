@@ -73,7 +73,7 @@ def contexts(tmp_path):
                 continue
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
-    def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
+    def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, dropped=(), **built_for):
         place = tmp_path / f"run{len(opened)}"
         write(place / "workspace", files)
         write(place / "assignment", {**REFERENCE_FILES, **course})
@@ -90,7 +90,9 @@ def contexts(tmp_path):
         children = ProcessPool(servers, limits)
         builds = Builds(plan, children, limits, tmp_path / "cache")
         opened.append((children, servers, builds))
-        submission = Submission(student="s", assignment="a", archive="s.tar.gz", digest="d", files=())
+        submission = Submission(
+            student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(files), dropped=dropped
+        )
         job = Job(
             id="1",
             submission=submission,
@@ -134,6 +136,21 @@ def test_what_is_built_is_found_by_later_programs_of_the_submission_and_of_the_r
     assert observation.quantities["size"].value > 1000
     with context.subject("driver") as own, context.reference("driver") as reference:
         assert (call(own).value, call(reference).value) == (42, 41)
+
+
+@pytest.mark.parametrize(
+    ("dropped", "ends"),
+    [
+        (("src/Work.c",), "; src/Work.c was handed in: it must be called work.c"),
+        (("src/work (1).c",), "; src/work (1).c was handed in: it must be called work.c"),
+        (("work.c",), "; work.c was handed in: it must lie in src/"),
+        (("photo.png",), "names must be exact)"),
+    ],
+)
+def test_a_source_that_make_does_not_find_is_told_with_what_was_meant_to_be_it(contexts, dropped, ends):
+    observation = observe(contexts({"src/other.h": ""}, dropped=dropped))
+    assert observation.outcome is Outcome.NOT_BUILT
+    assert observation.note.endswith(ends)
 
 
 def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts):
@@ -204,6 +221,7 @@ def test_a_file_that_is_missing_is_named(contexts):
     assert observation.outcome is Outcome.NOT_BUILT
     assert "No rule to make target 'src/work.c'" in observation.note
     assert "src/work.c was not handed in, or lies in another folder" in observation.note
+    assert observation.note.endswith("; src/Work.c was handed in: it must be called work.c")
     assert observation.facts["diagnoses"] == ["missing_file"]
 
 
