@@ -59,7 +59,7 @@ def beyond(
     for name, text in numbers.items():
         value = values[name]
         if not isinstance(value, float):
-            yield f"printed nothing of the form “{text.replace(PLACE, '…')}”"
+            yield f"printed no number of the form “{text.replace(PLACE, '…')}”"
             continue
         if value < at_least.get(name, value):
             yield f"{name} is {value:g}, less than {at_least[name]:g}"

@@ -36,7 +36,9 @@ class RubricKeys:
     schema: int = option("The version of this format: 1.")
     assignment: str = option("A folder below `assignments/`.")
     points: float = option("The total; must equal the sum of the items, without bonus and penalties.")
-    items: tuple[Any, ...] = option("What is checked, in the order of the report.")
+    items: tuple[Any, ...] = option(
+        "What is checked, in the order of the report; a student's page begins with what lost points."
+    )
     due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
     late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
     attempts: Attempts = option(

@@ -60,7 +60,8 @@ def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_cont
     ("code", "reason"),
     [
         ("print('Test Accuracy: 94.9%')", "accuracy is 94.9, less than 95"),
-        ("print('done')", "printed nothing of the form “Test Accuracy: …%”"),
+        ("print('done')", "printed no number of the form “Test Accuracy: …%”"),
+        ("print('Test Accuracy: nan%')", "printed no number of the form “Test Accuracy: …%”"),
         ("print('Test Accuracy: 99%'); raise SystemExit(3)", "ended with status 3 instead of 0"),
         ("print('Test Accuracy: 99%'); raise SystemExit('oh')", "ended with status 1 instead of 0"),
     ],
