@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ import click
 
 from grader.cli.echo import AS_JSON, echo, tell_line, tell_problems
 from grader.engines import LOCAL
-from grader.errors import ExitCode, UsageError
+from grader.errors import CourseError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -67,6 +69,14 @@ def find_any(context: click.Context) -> Course | None:
         if context.find_root().obj or os.environ.get(VARIABLE):
             raise
         return None
+
+
+def zone_of(context: click.Context) -> tzinfo:
+    """Return the course's time zone; UTC outside of any course, and where its files are wrong."""
+    with suppress(CourseError):
+        if course := find_any(context):
+            return course.zone
+    return UTC
 
 
 def roster_of(context: click.Context) -> Roster:

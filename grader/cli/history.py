@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,10 @@ Details = Mapping[str, Any]
 @click.option("--assignment", help="Only this one.")
 @AS_JSON
 @GRADEBOOK
-def command(student: str, assignment: str | None, as_json: bool, gradebook: Location) -> None:
+@click.pass_context
+def command(
+    context: click.Context, student: str, assignment: str | None, as_json: bool, gradebook: Location
+) -> None:
     """Show every score of STUDENT, the points that people gave and what was posted, the oldest first."""
     with opened(gradebook) as book:
         from grader.gradebook.history import history
@@ -35,14 +39,19 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
     if as_json:
         echo_json([asdict(event) for event in events])
         return
+    from grader.cli.course import zone_of
+
+    zone = zone_of(context)
     for event in events:
-        echo(_line(event))
+        echo(_line(event, zone))
 
 
-def _line(event: HistoryEvent) -> str:
+def _line(event: HistoryEvent, zone: tzinfo) -> str:
+    from grader.reports.words import local_time
+
     account = event.details["account"]
     by = f" [{account}]" if account else ""
-    return f"{event.at}  {event.assignment}  {_FORMATS[event.what](event.details)}{by}"
+    return f"{local_time(event.at, zone)}  {event.assignment}  {_FORMATS[event.what](event.details)}{by}"
 
 
 def _score(score: Details) -> str:

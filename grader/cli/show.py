@@ -16,7 +16,10 @@ from grader.cli.lookup import no_grade_of, require_student
 @click.option("--assignment", help="Only this one.")
 @AS_JSON
 @GRADEBOOK
-def command(student: str, assignment: str | None, as_json: bool, gradebook: Location) -> None:
+@click.pass_context
+def command(
+    context: click.Context, student: str, assignment: str | None, as_json: bool, gradebook: Location
+) -> None:
     """Show the current grades of STUDENT, also as a member of a team."""
     with opened(gradebook) as book:
         from grader.gradebook.export import document
@@ -28,12 +31,16 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
         if as_json:
             echo_json([document(grade) for grade in grades])
             return
+        from grader.cli.course import zone_of
         from grader.reports.terminal import show
+        from grader.reports.words import local_time
+
+        zone = zone_of(context)
 
         for grade in grades:
             show(grade.card, sys.stdout)
             if grade.submission.chosen:
                 echo(f"    Counts: {grade.submission.archive}, {grade.submission.chosen}.")
-            run = f", run {grade.run} of {grade.began}" if grade.run else ""
-            echo(f"    {grade.how} at {grade.at}, by rubric {grade.card.rubric}{run}")
+            run = f", run {grade.run} of {local_time(grade.began, zone)}" if grade.run else ""
+            echo(f"    {grade.how} at {local_time(grade.at, zone)}, by rubric {grade.card.rubric}{run}")
             echo()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -33,6 +34,16 @@ def shown(course, *arguments):
 
 def table(text):
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_times_are_by_the_clock_of_the_course_and_of_utc_where_that_cannot_be_read(course, book):
+    course.write("course.yaml", "title: A tiny course\ntime_zone: Asia/Tokyo\n")
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
+    for command in ("show", "history"):
+        assert re.search(r"\d\d:\d\d JST", course.run(command, "ann").stdout)
+    course.write("course.yaml", "title: [\n")
+    for command in ("show", "history"):
+        assert re.search(r"\d\d:\d\d UTC", course.run(command, "ann").stdout)
 
 
 def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
