@@ -73,6 +73,16 @@ def of_the_machine(error: OSError) -> NotObservedError | None:
     )
 
 
+def holds_file(folder: Path, name: str) -> bool:
+    """Tell whether a name that a program chose is that of a file below a folder; False if it leads elsewhere.
+
+    Never fails, however long the name is.
+    """
+    if name.startswith("/") or ".." in name.split("/"):
+        return False
+    return is_file(folder / name)
+
+
 def is_file(path: Path) -> bool:
     """Tell whether a file exists; False if a folder on the way cannot be entered."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises an error there

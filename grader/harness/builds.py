@@ -16,7 +16,7 @@ from grader.contracts.build import Built, Diagnostic
 from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
-from grader.files import holds_files
+from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
 from grader.harness.diagnoses import lacking, lacking_header, renames
 from grader.harness.process_pool import ProcessPool
@@ -105,7 +105,7 @@ class Builds:
         """
         key = REFERENCE, architecture, simulated
         submitted = self._children.servers.folder(SUBMISSION)
-        if any(error.line and (submitted / error.file).is_file() for error in built.errors):
+        if any(error.line and holds_file(submitted, error.file) for error in built.errors):
             self.of(REFERENCE, architecture=architecture, simulated=simulated)
         else:
             self._made[key] = self._of(*key, anew=True)
@@ -146,7 +146,7 @@ class Builds:
         if folder is None:
             return []
         errors = (error for error in built.errors if error.line and error.file.endswith(HEADERS))
-        return [error for error in errors if (folder / error.file).is_file()]
+        return [error for error in errors if holds_file(folder, error.file)]
 
     def _reference_failed(self, built: Built) -> GraderError:
         """Return the error of a reference that cannot be built: the machine's, or the course's with a place.
@@ -160,7 +160,7 @@ class Builds:
         folders = (("given", self._children.servers.course_files), (REFERENCE, self._reference))
         for error in built.errors:
             for name, folder in folders:
-                if error.line and folder is not None and (folder / error.file).is_file():
+                if error.line and folder is not None and holds_file(folder, error.file):
                     line = f"{name}/{error}; the reference cannot be built, and so nobody's build is judged"
                     return CourseError(f"{line}; correct the file")
         places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
@@ -205,7 +205,7 @@ class Builds:
         if folder is None or len(built.errors) != 1:
             return ""
         (error,) = built.errors
-        unreadable = error.line and error.message.endswith("Stop.") and (folder / error.file).is_file()
+        unreadable = error.line and error.message.endswith("Stop.") and holds_file(folder, error.file)
         return str(error).removesuffix("Stop.").rstrip(" .") if unreadable else ""
 
     def _from_store(

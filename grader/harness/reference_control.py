@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.contracts.call import Call, InputCase, Request
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
+from grader.files import holds_file
 from grader.harness.tracebacks import innermost_first
 from grader.model.observation import STUDENTS_DOING, Outcome
 
@@ -145,6 +146,6 @@ def place(call: Call, folder: Path) -> str:
     for frame in innermost_first(call.traceback):
         for path in frame.paths:
             for name in ("given", "reference"):
-                if (folder / name / path).is_file():
+                if holds_file(folder / name, path):
                     return f"{name}/{path}:{frame.line}"
     return ""

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from grader.files import holds_file
+
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d{1,7})(?:, in ([^\n]*))?$', re.MULTILINE)
 _LIBRARIES = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
 _FUNCTION = re.compile(r"[^\W\d]\w{0,79}")
@@ -44,7 +46,7 @@ def students_place(trace: str, files: Collection[str], course_files: Path) -> st
     """
     for frame in innermost_first(trace):
         for path in frame.paths:
-            if (course_files / path).is_file():
+            if holds_file(course_files, path):
                 break
             if path in files:
                 return f"{path}:{frame.line}" + (f", in {frame.function}()" if frame.function else "")

@@ -523,6 +523,11 @@ def test_a_course_without_a_reference_holds_what_the_machine_lacks_and_blames_fo
         observe(contexts({"src/work.c": RIGHT}, {**course, "given/Makefile": "all:\n\tno-such-program\n"}))
 
 
+def test_an_error_in_a_file_whose_name_no_folder_can_hold_is_the_students_fault(contexts):
+    observation = observe(contexts({"src/work.c": f'#line 1 "{"n" * 300}"\nint\n'}))
+    assert observation.outcome is Outcome.NOT_BUILT
+
+
 def test_a_header_that_the_student_thought_of_is(contexts):
     observation = observe(contexts({"src/work.c": '#include "helper.h"\n'}))
     assert observation.outcome is Outcome.NOT_BUILT

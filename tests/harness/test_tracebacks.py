@@ -22,6 +22,9 @@ OWN = '  File "/workspace/utils.py", line 31, in helper\n    return 1 / x\n     
         (OWN + OWN.replace("helper", "<listcomp>"), "utils.py:31, in helper()"),
         ('  File "/workspace/utils.py", line 3\n    def f(x)\n            ^\n', "utils.py:3"),
         ('  File "/workspace/utils.py", line 3, in ) forged\n', "utils.py:3"),
+        (OWN + OWN.replace("utils.py", "n" * 300), "utils.py:31, in helper()"),  # no name of a file
+        (OWN.replace("workspace", "../" * 12 + "etc/passwd/../workspace"), "utils.py:31, in helper()"),
+        (OWN + OWN.replace("workspace/utils.py", "drive/../drive/utils.py"), "utils.py:31, in helper()"),
         (DRIVER, ""),
         ('  File "utils.py\n", line 3, in f\n', ""),
         ("", ""),
