@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,37 @@ def require_right_reference(
     module: str,
     wrong: Sequence[tuple[InputCase, Call]],
     difference: Callable[[InputCase, Call], str],
+    unjudged: Sequence[tuple[Call, CourseError]] = (),
 ) -> None:
     """Have the reference make the calls that gave a wrong result.
+
+    `unjudged` are those of them at which an oracle failed, with its error. That is the submission's doing
+    only where the oracle judges the reference, which then is right.
 
     Raises:
         ReferenceFailedError: it fails.
         CourseError: it is wrong as well, so that it, the oracle or the tolerance is.
     """
+    judged = set()
+    try:
+        for call in _right(context, module, wrong, difference):
+            judged.add(id(call))
+    except CourseError:
+        if unjudged:
+            raise unjudged[0][1] from None
+        raise
+    for call, error in unjudged:
+        if id(call) not in judged:
+            raise error
+
+
+def _right(
+    context: CheckContext,
+    module: str,
+    wrong: Sequence[tuple[InputCase, Call]],
+    difference: Callable[[InputCase, Call], str],
+) -> Iterator[Call]:
+    """Yield the calls that the reference has made, and for which it was right."""
     cases = {id(call): case for case, call in wrong}
     with closing(context.by_reference(module, [call for _, call in wrong])) as answers:
         for call, answer in answers:
@@ -35,3 +59,4 @@ def require_right_reference(
             if note := difference(case, answer):
                 why = f"reference: {case.name}: {note}; the reference is wrong as well as the submission"
                 raise CourseError(f"{why}; correct it, expected.py or the tolerance")
+            yield call

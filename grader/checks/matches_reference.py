@@ -14,6 +14,7 @@ from grader.checks.exchanged import watch_operation
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
+from grader.errors import CourseError
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -31,6 +32,7 @@ ORDERS = 3
 """In how many orders a simulator runs threads: forward, reversed, shuffled."""
 SLOW_S = 1.0
 """A simulated call that takes longer is made in one order only."""
+UNJUDGED = "what it asked of a function of its case cannot be judged; that of the reference can"
 RACE = "in other orders of the threads it is right: two of them write one place, or a barrier is missing"
 
 
@@ -142,6 +144,7 @@ class MatchesReference(CheckKind):
         oracles = {name: context.expected(name) for name in _oracles(options)}
         answers: list[dict[str, tuple[Comparison, str, str]]] = []
         wrong: list[tuple[InputCase, Call]] = []
+        unjudged: list[tuple[Call, CourseError]] = []
 
         def held(case: InputCase, calls: tuple[Call, ...]) -> dict[str, tuple[Comparison, str, str]]:
             answer: dict[str, tuple[Comparison, str, str]] = {}
@@ -167,7 +170,15 @@ class MatchesReference(CheckKind):
             return "" if any(comparison.agrees for comparison in compared) else compared[0].note
 
         def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
-            answer = held(case, calls)
+            try:
+                answer = held(case, calls)
+            except CourseError as error:
+                if not any(map(callable, (*case.args, *case.kwargs.values()))):
+                    raise
+                # an oracle that is marked with after_call gets what the program asked for
+                wrong.append((case, replace(calls[-1], value=None)))
+                unjudged.append((wrong[-1][1], error))
+                return Case(name=case.name, outcome=Outcome.REFUSED, note=UNJUDGED)
             answers.append(answer)
             if not any(compared.agrees for compared, *_ in answer.values()):
                 wrong.append((case, replace(calls[-1], value=None)))  # results may be large
@@ -183,7 +194,7 @@ class MatchesReference(CheckKind):
         observation = observe_calls(
             context, options.of, cases, look, times=times, within_s=SLOW_S, each_counts=each_counts
         )
-        require_right_reference(context, options.of.rpartition(".")[0], wrong, difference)
+        require_right_reference(context, options.of.rpartition(".")[0], wrong, difference, unjudged)
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts

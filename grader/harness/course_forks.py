@@ -111,6 +111,10 @@ class AfterCalls:
         for function, state in zip(functions, states, strict=True):
             self._left[id(function)] = function, state
 
+    def has(self, function: Any) -> bool:
+        """Tell whether a function was kept that can be had back."""
+        return bool(self._left.get(id(function), (None, b""))[1])
+
     def of(self, value: Any, place: str) -> Any:
         """Return an argument as the last call with it left it.
 
@@ -146,15 +150,22 @@ class ForkedAnswers:
             return answer
         return json.dumps({"error": self._why_not}).encode()
 
-    def close(self, states: AfterCalls) -> None:
-        """End the fork; its functions are kept as they are by now if an oracle needs them."""
+    def close(self, states: AfterCalls) -> str:
+        """End the fork; its functions are kept as they are by now if an oracle needs them.
+
+        Return why they cannot be kept, though they could before the call; what they were asked is lost then.
+        """
+        why = ""
         if states.needed:
             functions = [*self._functions.values()]
             answer = self._asked(_STATE)
-            # a program that had its fork end is judged by functions that it never asked
             left = pickle.loads(answer) if answer else map(_pickled, functions)  # noqa: S301 - from our own fork
             states.keep(functions, [*left])
+            why = self._why_not
+            if not why and any(not states.has(function) and _pickled(function) for function in functions):
+                why = "the function cannot be pickled any more"
         self._end()
+        return why
 
     def _asked(self, question: bytes) -> bytes:
         """Return what the fork answers; nothing once it did not answer."""

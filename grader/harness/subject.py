@@ -67,6 +67,8 @@ class ChildSubject:
         """Keeps the functions of cases as calls leave them."""
         self._carrying: tuple[int, ...] = ()
         """The launches that get inputs, by the call whose launches were noted last."""
+        self._unkept = ""
+        """Why nobody knows what the last call asked of the functions of its case."""
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -113,7 +115,7 @@ class ChildSubject:
         must_have_had_its_time(exchange, self._reference, requests or ((function, case),))
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
-        call = self._explained(function, call)
+        call = self._explained(function, _kept(call, function, self._unkept))
         disputed = self._requests.disputed_with(function, case)
         call = replace(call, launches_asked=launches.count, requests=disputed)
         call = self._on_devices(call, function)
@@ -131,8 +133,8 @@ class ChildSubject:
         skip: int = 0,
     ) -> Burst:
         """Call a function with one case after the other; see `grader.contracts.context.Subject`."""
-        call: dict[str, object] = {"do": "call", "function": function}
-        requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
+        first: dict[str, object] = {"do": "call", "function": function}
+        requests = [(case, first) for case in cases] + [(cases[-1], {"do": "again"})] * again
         shared_buffer = self._child.shared_buffer.arguments
         prepared = []
         with closing(mmap(-1, ARGUMENTS_BYTES)) as memory, memoryview(memory) as buffer:
@@ -141,6 +143,7 @@ class ChildSubject:
                 prepared.append((sent, Arguments(buffer, sum(sent.document))))
         self._child.results.prepare(len(prepared))
         exchanges: list[RoundTrip] = []
+        unkept: list[str] = []
         launches = [Launches("", self._carrying, 0) for _ in requests]
         launches[len(cases) - 1] = Launches(proof or "", self._carrying, skip)
         for number, (sent, arguments) in enumerate(prepared):
@@ -149,6 +152,7 @@ class ChildSubject:
             with self._answering(sent, launches[number]) as answer:
                 exchange = self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin)
             exchanges.append(exchange)
+            unkept.append(self._unkept)
             if isinstance(exchanges[-1].answer, ProgramEnd):
                 last_request = ((function, requests[number][0]),)
                 must_have_had_its_time(exchanges[-1], self._reference, last_request)
@@ -156,8 +160,9 @@ class ChildSubject:
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
         for number, (exchange, launch) in enumerate(zip(exchanges, launches, strict=False)):
-            call_ended = self._explained(function, read_answer(self._child, exchange, f"{function}()"))
-            calls.append(replace(call_ended, launches_asked=launch.count))
+            call = read_answer(self._child, exchange, f"{function}()")
+            call = self._explained(function, _kept(call, function, unkept[number]))
+            calls.append(replace(call, launches_asked=launch.count))
             if calls[-1].outcome is not Outcome.OBSERVED:
                 break
             if number < len(cases):
@@ -172,6 +177,7 @@ class ChildSubject:
     @contextmanager
     def _answering(self, sent: _Sent, launches: Launches) -> Iterator[Answer]:
         """Answer the questions of one call: of launches here, of functions of its case in a fork."""
+        self._unkept = ""
         if not sent.outside:
             yield partial(answered, {LAUNCH: launches})
             return
@@ -179,7 +185,7 @@ class ChildSubject:
         try:
             yield lambda text: answered({LAUNCH: launches}, text) if asks(LAUNCH, text) else forked(text)
         finally:
-            forked.close(self.after_calls)
+            self._unkept = forked.close(self.after_calls)
 
     def _must_be_its_own(self, call: Call, requests: Sequence[Request] | None) -> None:
         """Have the reference make the calls of which the last one failed, unless they were too many."""
@@ -272,6 +278,14 @@ def _written(case: InputCase, request: dict[str, object], buffer: memoryview) ->
     except TooLarge:
         raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
     return _Sent(document=document, spans=spans, outside=dict(enumerate(outside)))
+
+
+def _kept(call: Call, function: str, unkept: str) -> Call:
+    """Return a call; one after which the functions of its case cannot be had has failed."""
+    if call.outcome is not Outcome.OBSERVED or not unkept:
+        return call
+    note = f"{function}(): asked a function of its case so that nobody can tell what it was asked ({unkept})"
+    return replace(call, outcome=Outcome.CRASHED, value=None, note=note)
 
 
 def answers(child: StudentProcess) -> bool:

@@ -154,18 +154,43 @@ def test_a_fork_waits_for_no_threads_of_torch(monkeypatch):
     assert (in_fork(lambda: torch.threads, "expected.py:1"), torch.threads) == (1, 4)
 
 
-def test_a_function_whose_process_ended_is_as_it_was_drawn(classroom):
-    code = """
-        def ask(end):
-            try:
-                end(3)
-            except ValueError as error:
-                return str(error)
-    """
+class Noted:
+    """Notes what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, value):
+        self.asked.append(value)
+
+
+NESTED = """
+    def ask(function):
+        value = 3
+        for _ in range(900):
+            value = [value]
+        try:
+            function(value)
+        except ValueError as error:
+            return str(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "why"), [(os._exit, "ended its process"), (Noted(), "cannot be pickled")]
+)
+@pytest.mark.parametrize("needed", [True, False])
+def test_whoever_hides_what_a_function_was_asked_has_failed_where_an_oracle_needs_it(
+    classroom, function, why, needed
+):
+    code = NESTED if isinstance(function, Noted) else NESTED.replace("900", "0")
     with classroom.submit(code) as subject:
-        subject.after_calls.needed = True
-        assert subject.call("ask", case(os._exit)).value == "EOFError: the function ended its process"
-        assert subject.after_calls.of(os._exit, "expected.py:1") is os._exit
+        subject.after_calls.needed = needed
+        call = subject.call("ask", case(function))
+        again = subject.burst("ask", [case(function)]).calls[0] if subject.alive else call
+    expected = Outcome.CRASHED if needed else Outcome.OBSERVED
+    assert (call.outcome, again.outcome) == (expected, expected)
+    assert (why in call.note) is needed
 
 
 def test_a_program_that_asks_for_what_takes_for_ever_runs_into_its_limit(classroom):

@@ -211,6 +211,37 @@ def test_what_a_function_of_the_course_changes_is_gone_with_the_call(context, st
     assert [case.agrees["half"] for case in observation.cases] == [True, True]
 
 
+NOTES = """
+    from grader.api import case
+    class Notes:
+        def __init__(self): self.asked = []
+        def __call__(self, x):
+            self.asked.append(x)
+            return x
+    def numbers(rng):
+        yield case("one", Notes())
+"""
+ODD = "def half(note):\n    note('odd')\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "held"),
+    [("def half(note): return note(1)\n", False), (ODD, True), ("", True)],
+    ids=["right", "as odd", "none"],
+)
+def test_an_oracle_that_fails_on_what_a_program_asked_is_the_submissions_fault_if_the_reference_is_right(
+    context, reference, held
+):
+    oracle = "from grader.api import after_call\n@after_call\ndef half(note): return sum(note.asked)\n"
+    course = {"inputs.py": NOTES, "expected.py": oracle, "reference/work.py": reference}
+    made = context({"work.py": ODD}, course)
+    if held:
+        with pytest.raises(CourseError, match=r"expected.py:\d+: half: TypeError"):
+            observe(made, of="work.half")
+        return
+    assert [case.outcome for case in observe(made, of="work.half").cases] == [Outcome.REFUSED]
+
+
 COUNTS = """
     from grader.api import case
     class Counter:
