@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
-NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+NUMBER = r"([-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,400})?)"
+"""Of bounded length: a program could print digits and spaces that take for ever to search."""
+_SPACES = r"\s{1,400}+"
 PLACE = "{}"
 CLAIM = "subject"
 """What a program prints is what it claims; it is not measured by us."""
@@ -42,10 +44,11 @@ def impossible_bounds(
 
 def last_number(text: str, output: str) -> float | None:
     """The number that stands at the place of `{}` where the output holds this text for the last time."""
-    before, _, after = (re.escape(part) for part in text.partition(PLACE))
-    numbers = re.findall(
-        before.replace(r"\ ", r"\s+") + r"\s*" + NUMBER + r"\s*" + after.replace(r"\ ", r"\s+"), output
-    )
+    parts = (map(re.escape, part.split(" ")) for part in re.sub(r" +", " ", text).split(PLACE))
+    before, after = map(_SPACES.join, parts)
+    before += f"(?:{_SPACES})?" if before and not before.endswith(_SPACES) else ""
+    after = f"(?:{_SPACES})?{after}" if after and not after.startswith(_SPACES) else after
+    numbers = re.findall(before + NUMBER + after, output)
     return float(numbers[-1]) if numbers else None
 
 

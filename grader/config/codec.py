@@ -91,7 +91,7 @@ def unstorable(value: Any) -> str:
     """Return which part of a noun cannot be written and read again, and why; empty if all of it can."""
     try:
         plain = loads(dumps(value))
-    except (TypeError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         path, message = _unwritable(value, (), str(error))
         return str(Problem(path=path, message=message))
     try:
@@ -112,7 +112,7 @@ def _unwritable(value: Any, path: KeyPath, message: str) -> tuple[KeyPath, str]:
     for name, part in parts:
         try:
             dumps(part)
-        except (TypeError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             return _unwritable(part, (*path, name if isinstance(name, int) else str(name)), str(error))
     return path, message
 

@@ -14,6 +14,7 @@ from grader.errors import NotObservedError
 from grader.extras import ANY_PIP, install_command
 from grader.harness.server_spec import RUN_RANKS, TORCHRUN, ServerSpec
 from grader.harness.student_process import StudentProcess
+from grader.harness.subject import STATUS
 from grader.harness.tool import run_tool
 from grader.model.observation import Outcome
 
@@ -129,6 +130,6 @@ def _seconds(plain: Any) -> float:
 
 
 def _number(plain: Any) -> int | None:
-    if plain is not None and type(plain) is not int:
+    if plain is not None and (type(plain) is not int or plain not in STATUS):
         raise TypeError("no whole number")
     return plain

@@ -1,11 +1,13 @@
 """A program is run with the course's files beside it; what it prints is its claim, how it ends is seen."""
 
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from grader.checks.printed import last_number
 from grader.checks.script import Script
 from grader.contracts.call import Call
 from grader.errors import NotObservedError
@@ -92,6 +94,34 @@ def test_a_missing_program_is_the_students(real_context):
     observation = Script().observe(OPTIONS, context)
     assert observation.outcome is Outcome.CRASHED
     assert "main.py" in observation.note
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "number"),
+    [
+        ("{}", "at 3 and 4.5e1", 45.0),
+        ("speed {}", "speed 1 speed:2 speed\t\n 3.", 3.0),
+        ("speed: {}GB", "speed:  1 GB speed: 2MB", 1.0),
+        ("{} GB", "7GB 8  GB 9MB", 8.0),
+        ("ratio (a  b) {}.", "ratio (a\nb) 3.. ratio (a b) .5.", 0.5),
+        ("{}% of all", "9 % of  all", 9.0),
+        ("no {}", "no number", None),
+        ("speed {} GB", "speed" + " " * 60_000 + "9" * 60_000, None),
+        ("{} GB", "9" * 120_000, None),
+        ("{} GB", "9." * 60_000, None),
+    ],
+    ids=range(10),
+)
+def test_a_number_is_found_between_words_in_time_that_grows_with_the_output(text, output, number):
+    begun = time.process_time()
+    assert last_number(text, output) == number
+    assert time.process_time() - begun < 20  # some 0.1 s; of what is tried again for each, hours
+
+
+@pytest.mark.parametrize("digits", [20, 4000])
+def test_no_report_meets_an_endless_status(real_context, digits):
+    observation = observe(real_context, f"print('Test Accuracy: 99%'); raise SystemExit(10**{digits})")
+    assert award(observation).reason == "ended with status 255 instead of 0"
 
 
 def test_a_bound_of_a_number_that_is_not_read_is_refused():

@@ -150,6 +150,11 @@ def test_outcomes_are_written_by_their_value() -> None:
         ),
         ({"facts": {"a": [{"b": b"x"}]}}, "facts.a[0].b: a bytes cannot be written as JSON"),
         ({"facts": {"a": {1: 2}}}, "facts.a: a key must be text to be written as JSON, got 1"),
+        (
+            {"facts": {"a": 10**5000}},
+            "facts.a: Exceeds the limit (4300 digits) for integer string conversion; "
+            "use sys.set_int_max_str_digits() to increase the limit",
+        ),
         ({"note": None}, "note: must be text, got nothing"),
     ],
 )
