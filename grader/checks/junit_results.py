@@ -13,7 +13,6 @@ MESSAGE = 300
 DETAILS = 4000
 _DECLARATION = re.compile(r"\A<\?xml[^<>]*\?>")
 _SAID = re.compile(r"^E +(\S.*)$", re.MULTILINE)
-_SKIPPED = re.compile(r"""(["'])Skipped: (.*)\1\)\Z""", re.DOTALL)
 
 
 class Unreadable(Exception):
@@ -85,7 +84,8 @@ def _sentence(message: str, details: str) -> str:
         sentences = _SAID.findall(details)
         message = sentences[-1] if sentences else details
     elif message == "collection skipped":
-        skipped = _SKIPPED.search(details)
-        message = skipped[2] if skipped else details
+        quote = details[-2:-1] if details.endswith(("')", '")')) else ""
+        _, found, skipped = details[:-2].partition(f"{quote}Skipped: ")
+        message = skipped if quote and found else details
     message = " ".join(message.replace("Use -v to get more diff", "").split())
     return message if len(message) <= MESSAGE else f"{message[: MESSAGE - 1]}…"

@@ -43,11 +43,12 @@ _PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS}\s?[%\uff05\u066a]")
 _BARE = re.compile(rf"(?<![\w.,<(]){_DIGITS}$")
 _WHOLE = re.compile(rf"{_DIGITS}\s?[%\uff05\u066a]?")
 _VALUE = (
-    r"[-+~]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?(?:%|(?:ns|[u\u00b5\u03bc]s|ms|s|min|[KMG]i?B|B|x)(?!\w))?"
+    r"[-+~]?(?>[\d.,]*\d[\d.,]*)(?:[eE][-+]?\d++)?\s?"
+    r"(?:%|(?:ns|[u\u00b5\u03bc]s|ms|s|min|[KMG]i?B|B|x)(?!\w))?"
 )
 _VALUES_BEFORE = re.compile(rf"(?:\s*{_VALUE}(?=\s|$))+\s*")
-_VALUES_BEHIND = re.compile(rf"(?:(?<!\S){_VALUE}\s*)+$")
-_ONLY_VALUES = re.compile(rf"\s*(?:{_VALUE}[\s()/-]*)+")
+_VALUES_BEHIND = re.compile(rf"(?:(?<!\S){_VALUE}\s*+)++$")
+_ONLY_VALUES = re.compile(rf"\s*(?:{_VALUE}[\s()/-]*+)++")
 _RULE = re.compile(r"[-=+|:_\s\u2500-\u257f]+")
 _BULLET = re.compile(r"\s*(?:[-*\u2022\u00b7\u25aa\u25e6\u25cf]|\(?\d{1,2}[.)])\s+(?=[^\d\s])")
 _NVPROF = re.compile(r"\s*(?:==\d+==\s*)?(?:GPU activities|(?P<api>API calls))\s*:", re.IGNORECASE)

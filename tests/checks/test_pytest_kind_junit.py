@@ -61,3 +61,20 @@ def test_long_messages_are_shortened_to_one_line_and_details_to_their_end():
 def test_whatever_else_it_is_it_is_refused(text):
     with pytest.raises(Unreadable):
         read_results(text)
+
+
+@pytest.mark.parametrize(
+    ("details", "message"),
+    [
+        ("('/a.py', 3, 'Skipped: no \\\"GPU\\\"')", 'no \\"GPU\\"'),
+        ("('/a.py', 3, &quot;Skipped: it's not here&quot;)", "it's not here"),
+        ("('/a.py', 3, 'other')", "('/a.py', 3, 'other')"),
+        ("&quot;Skipped: " * 40_000, None),
+    ],
+    ids=range(4),
+)
+def test_why_a_file_is_skipped_is_found_in_time_that_grows_with_the_text(details, message):
+    (result,) = read_results(
+        junit(f'<testcase name="a"><skipped message="collection skipped">{details}</skipped></testcase>')
+    )
+    assert message is None or result.message == message

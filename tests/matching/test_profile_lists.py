@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -285,3 +286,10 @@ def test_the_number_of_a_line_is_no_share_where_another_column_has_it():
     head = "# Kernel Calls Total (ms) Time (%) Cumulative (%)"
     lists = profile_lists(f"{head}\n1 a_gemm 40 8.44 60.0 60.0\n2 b_relu 80 4.48 35.0 95.0")
     assert not any(one.rows for one in lists)
+
+
+@pytest.mark.parametrize("piece", ["1", "1 ", "1-", "1e11-", "1.", "1,1 s "])
+def test_digits_without_a_name_are_read_in_time_that_grows_with_them(piece):
+    begun = time.process_time()
+    profile_lists(f"{PIPES}\n| {piece * 200}z | 5.00 | 85.52 |\n\n{SPACED}\n{piece * 200}z 5.00% 85.52%\n")
+    assert time.process_time() - begun < 20  # milliseconds; of what is tried in all ways, years
