@@ -158,7 +158,11 @@ def tried(tmp_path_factory, new_course) -> Tried:
 @pytest.fixture(scope="module")
 def ends(tried, request) -> dict[tuple[str, str], tuple[int, str]]:
     """How all cases of this session end; nothing of what is there may have changed meanwhile."""
-    tests = [item for item in request.session.items if "ends" in getattr(item, "fixturenames", ())]
+    tests = [
+        item
+        for item in request.session.items
+        if item.path == request.path and "ends" in getattr(item, "fixturenames", ())
+    ]
     cases = [(item.callspec.params["name"], item.callspec.params["bad"]) for item in tests]
     before = snapshot(tried.bad)
     paths = {case: CASES[case] and f"{tried.bad}/{CASES[case]}" for case in cases}
