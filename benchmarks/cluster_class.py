@@ -341,15 +341,14 @@ def break_things(
 def compare_cost(folder: Path, engine: str, cluster: SlurmNodes | RayNodes, cpu: CpuTime) -> None:
     """Grade a few submissions and then the class by an engine and by `local`, and print what each cost.
 
-    Both are one pack, so that the difference is what submissions cost beside the start of a pack, and as many
-    workers run at once as with `local`: more of them on the same cores take more CPU time for the same work.
+    Both have as many packs, so that the difference is what submissions cost beside the start of a pack.
     """
     environment = os.environ | cluster.environment
     before = cpu.seconds()
     time.sleep(IDLE_S)
     idle = (cpu.seconds() - before) / IDLE_S
     print(f"daemons that have nothing to do take {idle:.3f} cores")
-    few = 4 * cluster.nodes
+    few = 4 * cluster.nodes  # two for each core: as many packs as of the class
     (folder / "few").mkdir()
     for archive in sorted((folder / "class").iterdir())[:few]:
         (folder / "few" / archive.name).symlink_to(archive)
@@ -387,7 +386,7 @@ def main() -> int:
     (write_utils if arguments.utils else write)(folder, arguments.students)
     site = folder / "site.yaml"
     settings = {"setup": setup, "cpu": {"cpus": 2, "time": "10m"}, "gpu": {"cpus": 1}}
-    settings["pack"] = arguments.students if arguments.calm else 8
+    settings["pack"] = arguments.students // ENGINES[engine].nodes if arguments.calm else 8
     site.write_text(json.dumps({"engines": {engine: settings}}))
     os.environ |= {"PYTHONPATH": str(ROOT), "GRADER_SITE": str(site)}
     environment = {**os.environ}
