@@ -113,7 +113,10 @@ class AfterCalls:
 
     def has(self, function: Any) -> bool:
         """Tell whether a function was kept that can be had back."""
-        return bool(self._left.get(id(function), (None, b""))[1])
+        return bool(self._state(function))
+
+    def _state(self, function: Any) -> bytes:
+        return self._left.get(id(function), (None, b""))[1]
 
     def of(self, value: Any, place: str) -> Any:
         """Return an argument as the last call with it left it.
@@ -123,7 +126,7 @@ class AfterCalls:
         """
         if not callable(value):
             return value
-        _, state = self._left.get(id(value), (None, b""))
+        state = self._state(value)
         if not state:
             why = "is marked with after_call, and a function of its case was in no call, or is a local one"
             raise CourseError(f"{place}: {why}; {CROSSES}")

@@ -23,8 +23,7 @@ def guarded(kind: CheckKind) -> CheckKind:
     Their `CourseError` names file and line. Exceptions of `observe` and `award` pass, those of what draws
     are errors of that kind.
     """
-    package = type(kind).__module__.partition(".")[0]
-    if package == _OURS:
+    if _package(kind) == _OURS:
         return kind
     for name, limit_s in {"observe": OBSERVE_CPU_S, "award": FUNCTION_CPU_S}.items():
         _replace(kind, name, _limited(kind, name, getattr(kind, name), limit_s))
@@ -34,8 +33,12 @@ def guarded(kind: CheckKind) -> CheckKind:
     return kind
 
 
+def _package(kind: CheckKind) -> str:
+    return type(kind).__module__.partition(".")[0]
+
+
 def _limited(kind: CheckKind, name: str, method: Callable[..., Any], cpu_s: float) -> Callable[..., Any]:
-    packages = {type(kind).__module__.partition(".")[0]}
+    packages = {_package(kind)}
     observes = name == "observe"  # it waits for programs, which have limits of their own
 
     @wraps(method)
@@ -63,7 +66,7 @@ def _drawing(kind: CheckKind, name: str, method: Callable[..., Any]) -> Callable
         except GraderError:
             raise
         except Exception as error:
-            place = deepest_place(error, {type(kind).__module__.partition(".")[0]})
+            place = deepest_place(error, {_package(kind)})
             problem = f"cannot draw this: {type(error).__name__}: {error}; {_remedy(kind)}"
             raise CourseError(f"{_place(kind, name, place)}: {problem}") from None
 

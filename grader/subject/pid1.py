@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, NoReturn
 
 from . import linux, scratch_folder
@@ -133,15 +134,21 @@ def mount_private_view(workspace: str, file_mb: int) -> None:
     os.chdir(WORKSPACE)
 
 
+@cache
+def holds_mounts(folder: str) -> bool:
+    """Tell whether anything is mounted below a folder; asked in the server once, for all children."""
+    with open("/proc/self/mountinfo") as mounts:
+        return any(line.split()[4].startswith(f"{folder}/") for line in mounts)
+
+
 def _mount_given_anew() -> None:
     """Show the course's files by inodes of this check's own, so that no other check sees a lock on them.
 
     An overlay shows nothing that is mounted below its folders: such files stay as they are, and so do all
     where the kernel makes no overlay for us.
     """
-    with open("/proc/self/mountinfo") as mounts:
-        if any(line.split()[4].startswith(f"{COURSE_FILES}/") for line in mounts):
-            return
+    if holds_mounts(COURSE_FILES):
+        return
     flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_RDONLY
     with suppress(OSError):  # it takes two folders, and the second is empty by now
         linux.mount("overlay", COURSE_FILES, "overlay", flags, f"lowerdir={COURSE_FILES}:{SERVER_FILES}")

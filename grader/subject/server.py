@@ -61,6 +61,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     for network, pinned in product((True, False), repeat=2) if seccomp.supported() else ():
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
     KernelMemory(0, own_network=argv[1] == NAMESPACED)  # reads settings of the kernel, for all children
+    pid1.holds_mounts(pid1.COURSE_FILES)  # reads a file of the kernel's, for all children
     linux.forbid_capabilities()  # here, for all children: each would need 65 system calls
     gc.freeze()  # children share these pages as long as no collection writes to them
     gc.enable()  # off since the start: importing throws hardly anything away
