@@ -367,6 +367,6 @@ def _assignment(answer: object) -> Assignment:
     from grader.model.assignment import Assignment
 
     if not isinstance(answer, Assignment):
-        given = full_name(answer) if isinstance(answer, type) else f"an object of {type(answer).__name__}"
-        raise CourseError(f"gives {given}; give objects of grader.api.Assignment")
+        answered = full_name(answer) if isinstance(answer, type) else f"an object of {type(answer).__name__}"
+        raise CourseError(f"gives {answered}; give objects of grader.api.Assignment")
     return answer

@@ -80,9 +80,9 @@ class Pytest(CheckKind):
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield a file of tests that is not there."""
-        given = Path(assignment, "given")
-        if not (given / options.file).is_file():
-            names = sorted(path.relative_to(given).as_posix() for path in given.rglob("*.py"))
+        folder = Path(assignment, "given")
+        if not (folder / options.file).is_file():
+            names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
             near = get_close_matches(options.file, names, n=1)
             advice = f"did you mean {near[0]}?" if near else "a file of tests is the course's own"
             yield "file", f"given/{options.file} is not there; {advice}"

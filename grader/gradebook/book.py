@@ -102,13 +102,13 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             timed = with_time(connection, evidence) if judge else evidence
             submission = _submission(connection, timed.submission)
             newer = _newer(connection, submission, timed)
-            given = add_points(connection, submission, timed)
+            has_new_points = add_points(connection, submission, timed)
             merged = with_judgements(connection, timed)
             judged = card
             if merged is not evidence and not (newer and judge is None):
                 judged = self._judged(merged, judge)
             if newer:
-                counts = given and judge and _count_points(connection, timed.submission, judge, how)
+                counts = has_new_points and judge and _count_points(connection, timed.submission, judge, how)
                 added = _add_outdated(connection, submission, merged, judged, how)
                 return bool(counts or added), "" if counts else newer
             attempt = _attempt(connection, submission, merged)

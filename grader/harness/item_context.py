@@ -226,8 +226,8 @@ class ItemContext:
     def _students_line(self, call: Call) -> str:
         """Return ` (utils.py:31, in helper())` of an exception whose note does not say it yet."""
         place = students_place(call.traceback, self.files, self._assignment / "given")
-        told = place and re.search(rf"{re.escape(place.partition(',')[0])}\b", call.note)
-        return f" ({place})" if place and not told else ""
+        is_named = place and re.search(rf"{re.escape(place.partition(',')[0])}\b", call.note)
+        return f" ({place})" if place and not is_named else ""
 
     def _students_call(self, module: str, function: str, call: Call) -> str:
         """Name the student's functions that a driver's function calls, where no traceback does."""

@@ -115,12 +115,12 @@ def submitted_files(submission: str, course_folder: str) -> list[str]:
 def _put_before(file: str, text: str) -> None:
     """Put a text in front of a file's own, or into a new file."""
     os.makedirs(os.path.dirname(file), exist_ok=True)
-    own = b""
+    content = b""
     if os.path.exists(file):
         with open(file, "rb") as source:
-            own = source.read()
+            content = source.read()
     with open(file, "wb") as target:
-        target.write(text.encode() + own)
+        target.write(text.encode() + content)
 
 
 def _replaced(submission: str, course_folder: str) -> list[str]:

@@ -31,8 +31,8 @@ def main(given: str) -> dict[str, str]:
 def _directives(path: str) -> list[tuple[str, str]]:
     """Return what a file includes: a name in quotes and the empty text, or the other way round."""
     with open(path, "rb") as file:
-        found = _INCLUDE.findall(file.read(FILE_BYTES))
-    return [(quoted.decode(), system.decode()) for quoted, system in found]
+        directives = _INCLUDE.findall(file.read(FILE_BYTES))
+    return [(quoted.decode(), system.decode()) for quoted, system in directives]
 
 
 def _expanded(
@@ -40,16 +40,16 @@ def _expanded(
 ) -> list[str]:
     """Return the lines of a file, with those of the own headers that it includes; each of these once."""
     lines: list[str] = []
-    seen = {path}
+    listed = {path}
     left = [(path, *names) for names in reversed(directives[path])]
     while left and len(lines) < DIRECTIVES:
         includer, quoted, system = left.pop()
-        own = _own(includer, quoted, directives, course) if quoted else ""
-        if not own:
+        header = _own(includer, quoted, directives, course) if quoted else ""
+        if not header:
             lines.append(f'#include "{quoted}"\n' if quoted else f"#include <{system}>\n")
-        elif own not in seen:
-            seen.add(own)
-            left += [(own, *names) for names in reversed(directives[own])]
+        elif header not in listed:
+            listed.add(header)
+            left += [(header, *names) for names in reversed(directives[header])]
     return lines
 
 
