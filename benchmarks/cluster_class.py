@@ -1,7 +1,7 @@
 """Grade a class on a cluster of this machine while everything breaks, and compare with the engine `local`.
 
     python benchmarks/cluster_class.py [--engine slurm | ray] [--students N]
-                                       [--calm [--utils] | --gpu-seconds S] FOLDER
+                                       [--calm [--utils] [--rounds N] | --gpu-seconds S] FOLDER
 
 The host is killed twice, a node is lost, and the controller of Slurm is started anew, or a worker of Ray is
 killed. Grades and evidence must equal those of `local` in items, outcomes and points, and each submission
@@ -25,6 +25,7 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -125,6 +126,7 @@ KIND = """
 """
 UTILS = "cdp_hw1_utils"
 GPUS = 12
+FEW = 12
 IDLE_S = 10.0
 SQUARES = ("x * x", "x ** 2", "x + x", "x / 0")
 
@@ -167,9 +169,14 @@ def write(folder: Path, students: int) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
+def results_folder(folder: Path, engine: str, submissions: str) -> Path:
+    """Return where the results of the class, or of a few submissions of it, are by an engine."""
+    return folder / (engine if submissions == "class" else f"{engine}_few")
+
+
 def command(folder: Path, engine: str, submissions: str = "class") -> list[str]:
     """Return the command that grades the class, or a few submissions of it, by an engine."""
-    out = folder / engine if submissions == "class" else folder / f"{engine}_few"
+    out = results_folder(folder, engine, submissions)
     rubric = UTILS if (folder / "course").is_symlink() else "tiny"
     return [
         *(sys.executable, "-P", "-m", "grader", "--course", str(folder / "course")),
@@ -338,34 +345,49 @@ def break_things(
     return host
 
 
-def compare_cost(folder: Path, engine: str, cluster: SlurmNodes | RayNodes, cpu: CpuTime) -> None:
+def compare_cost(
+    folder: Path, engine: str, cluster: SlurmNodes | RayNodes, cpu: CpuTime, rounds: int
+) -> None:
     """Grade a few submissions and then the class by an engine and by `local`, and print what each cost.
 
-    Both have as many packs, so that the difference is what submissions cost beside the start of a pack.
+    One task runs at a time, on as many cores as `local` has. More cores than the machine has
+    would share its caches.
     """
     environment = os.environ | cluster.environment
     before = cpu.seconds()
     time.sleep(IDLE_S)
     idle = (cpu.seconds() - before) / IDLE_S
     print(f"daemons that have nothing to do take {idle:.3f} cores")
-    few = 4 * cluster.nodes  # two for each core: as many packs as of the class
     (folder / "few").mkdir()
-    for archive in sorted((folder / "class").iterdir())[:few]:
+    for archive in sorted((folder / "class").iterdir())[:FEW]:
         (folder / "few" / archive.name).symlink_to(archive)
     students = len([*(folder / "class").iterdir()])
-    each: dict[str, float] = {}
-    for name, daemons in ((engine, idle), ("local", idle)):
-        costs = []
-        for submissions in ("few", "class"):
-            before, began = cpu.seconds(), time.monotonic()
-            words = command(folder, name, submissions)
-            subprocess.run(cluster.inside(*words), env=environment, check=True, capture_output=True)
-            wall_s = time.monotonic() - began
-            costs.append((wall_s, cpu.seconds() - before - daemons * wall_s))
-        each[name] = (costs[1][1] - costs[0][1]) / (students - few)
-        shown = ", ".join(f"{wall_s:.1f} s and {cpu_s:.1f} s of CPU" for wall_s, cpu_s in costs)
-        print(f"{name}: {few} and {students}: {shown}; each further one {each[name]:.3f} s of CPU")
-    print(f"{each[engine] / each['local']:.2f} of local; load {os.getloadavg()[0]:.1f}")
+    ratios = []
+    for number in range(rounds):
+        each: dict[str, float] = {}
+        for name in (engine, "local") if number % 2 else ("local", engine):
+            costs = []
+            for submissions in ("few", "class"):
+                words = command(folder, name, submissions)
+                remove_results(folder, name, submissions)
+                before, began = cpu.seconds(), time.monotonic()
+                subprocess.run(cluster.inside(*words), env=environment, check=True, capture_output=True)
+                wall_s = time.monotonic() - began
+                costs.append((wall_s, cpu.seconds() - before - idle * wall_s))
+            each[name] = (costs[1][1] - costs[0][1]) / (students - FEW)
+            shown = ", ".join(f"{wall_s:.1f} s and {cpu_s:.1f} s of CPU" for wall_s, cpu_s in costs)
+            print(f"{name}: {FEW} and {students}: {shown}; each further one {each[name]:.4f} s of CPU")
+        ratios.append(each[engine] / each["local"])
+        print(f"{ratios[-1]:.2f} of local; load {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"median of {rounds}: {statistics.median(ratios):.2f} of local")
+
+
+def remove_results(folder: Path, engine: str, submissions: str) -> None:
+    """Remove the results and the gradebook of an earlier round."""
+    out = results_folder(folder, engine, submissions)
+    shutil.rmtree(out, ignore_errors=True)
+    for file in folder.glob(f"{out.name}.db*"):
+        file.unlink()
 
 
 def main() -> int:
@@ -375,6 +397,7 @@ def main() -> int:
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--calm", action="store_true", help="nothing breaks")
     parser.add_argument("--utils", action="store_true", help="with --calm: submissions of cdp_hw1_utils")
+    parser.add_argument("--rounds", type=int, default=3, help="with --calm: how often each engine grades")
     parser.add_argument("--gpu-seconds", type=float, default=0.0, help="how long each is on a GPU")
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
@@ -386,7 +409,7 @@ def main() -> int:
     (write_utils if arguments.utils else write)(folder, arguments.students)
     site = folder / "site.yaml"
     settings = {"setup": setup, "cpu": {"cpus": 2, "time": "10m"}, "gpu": {"cpus": 1}}
-    settings["pack"] = arguments.students // ENGINES[engine].nodes if arguments.calm else 8
+    settings |= {"pack": arguments.students, "at_once": 1} if arguments.calm else {"pack": 8}
     site.write_text(json.dumps({"engines": {engine: settings}}))
     os.environ |= {"PYTHONPATH": str(ROOT), "GRADER_SITE": str(site)}
     environment = {**os.environ}
@@ -394,7 +417,7 @@ def main() -> int:
     with closing(ENGINES[engine](folder, per_node)) as cluster:
         environment |= cluster.environment
         if cpu:
-            compare_cost(folder, engine, cluster, cpu)
+            compare_cost(folder, engine, cluster, cpu, arguments.rounds)
             return compare(folder, engine, environment, cluster.left())
         began = time.monotonic()
         with (folder / f"{engine}.log").open("w") as log:
