@@ -17,6 +17,7 @@ from grader.harness.compare import compare
 from grader.harness.tolerance import Tolerance, Tolerances
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "csye7105_hw4"

@@ -27,6 +27,7 @@ from grader.scoring.judge import passed
 from grader.subject.standins import virtual_devices
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "csye7105_hw4"

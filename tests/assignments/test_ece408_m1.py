@@ -247,6 +247,7 @@ def test_both_scripts_differ_in_the_device_alone():
     assert first.replace("CPU", "GPU").replace("'cpu'", "'cuda'") == second
 
 
+@pytest.mark.torch
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 def test_the_script_prints_what_a_report_shows():
     run = subprocess.run(

@@ -15,6 +15,7 @@ from grader.harness.compare import compare
 from grader.harness.tolerance import Tolerance, Tolerances
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "using_gpus"

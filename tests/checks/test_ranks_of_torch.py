@@ -9,6 +9,7 @@ from grader.checks.ranks import Ranks
 from grader.model.observation import Outcome
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 OPTIONS = Ranks.Options(
     file="drive.py",

@@ -89,6 +89,7 @@ def test_the_names_of_a_room_cannot_be_changed(any_classroom):
         assert subject.call("read", case()).value == HOSTS
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_process_group_of_gloo_is_formed_in_a_room(any_classroom, host):
     pytest.importorskip("torch")

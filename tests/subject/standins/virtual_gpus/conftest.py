@@ -14,6 +14,7 @@ import pytest
 
 import grader.subject
 
+HERE = Path(__file__).parent
 PROGRAM = """
 import json, os, signal, sys, types
 package = types.ModuleType("_grader_subject")
@@ -80,6 +81,13 @@ def program(virtual: int) -> Iterator[tuple[str | None, Run]]:
             yield json.loads(process.stdout.readline()), run
         finally:
             process.stdin.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs PyTorch: all tests here that use a fixture of this file."""
+    for item in items:
+        if item.path.parent == HERE and {"virtual", "real"} & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.torch)
 
 
 @pytest.fixture(scope="session")
