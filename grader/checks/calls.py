@@ -151,7 +151,7 @@ def _call(subject: Subject, function: str, case: InputCase, times: int, within_s
 
 
 def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -> Case:
-    from grader.harness.render import call_text, record
+    from grader.harness.render import called_texts, record
 
     if not calls:
         observed_case = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
@@ -162,9 +162,13 @@ def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -
         observed_case = look(case, calls)
     wall_s = {"wall_s": Quantity(value=sum(call.wall_s for call in calls), unit="s")} if calls else {}
     inputs: dict[str, Any] = {"args": record(list(case.args)), "kwargs": record(dict(case.kwargs))}
+    called = called_texts(function, case)
+    right = any(observed_case.agrees.values())
     return replace(
         observed_case,
-        called=call_text(function, case),
+        called=called["called"],
+        # half as much again in the evidence, for cases that pages show in a line
+        longer={} if right else {**called["longer"], **observed_case.longer},
         inputs=inputs,
         quantities={**observed_case.quantities, **wall_s},
         changed_inputs=tuple(dict.fromkeys(name for call in calls for name in call.changed_inputs)),

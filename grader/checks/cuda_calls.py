@@ -276,7 +276,7 @@ def _with_oracle(
     called: Case, options: CudaCalls.Options, context: CheckContext, case: InputCase, value: Any
 ) -> Case:
     from grader.harness.compare import compare
-    from grader.harness.render import value_text
+    from grader.harness.render import case_texts
 
     oracle = context.expected(options.expected or function_name(options.of))
     right = oracle(*case.args, **case.kwargs)
@@ -285,8 +285,7 @@ def _with_oracle(
     return replace(
         called,
         agrees=agrees,
-        returned=value_text(value, at=compared.at),
-        expected=value_text(right, at=compared.at),
+        **case_texts(returned=value, expected=right, at=compared.at),
         note=compared.note,
         symptom=compared.symptom,
     )

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from grader.harness.compare import Comparison
     from grader.model.drawing import Drawing
 
-
+_Answer = dict[str, "tuple[Comparison, dict[str, Any]]"]
+"""What the calls of a case came to by oracle: the comparison, and the texts of the two values."""
 ORDERS = 3
 """In how many orders a simulator runs threads: forward, reversed, shuffled."""
 SLOW_S = 1.0
@@ -137,17 +138,17 @@ class MatchesReference(CheckKind):
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
         from grader.harness.compare import compare
-        from grader.harness.render import value_text
+        from grader.harness.render import case_texts
 
         family = options.simulated_inputs if context.simulated else options.inputs
         cases = cases_of(context, family)
         oracles = {name: context.expected(name) for name in _oracles(options)}
-        answers: list[dict[str, tuple[Comparison, str, str]]] = []
+        answers: list[_Answer] = []
         wrong: list[tuple[InputCase, Call]] = []
         unjudged: list[tuple[Call, CourseError]] = []
 
-        def held(case: InputCase, calls: tuple[Call, ...]) -> dict[str, tuple[Comparison, str, str]]:
-            answer: dict[str, tuple[Comparison, str, str]] = {}
+        def held(case: InputCase, calls: tuple[Call, ...]) -> _Answer:
+            answer: _Answer = {}
             for name, oracle in oracles.items():
                 right = oracle(*case.args, **case.kwargs)
                 compared = [
@@ -161,8 +162,9 @@ class MatchesReference(CheckKind):
                     for call in calls
                 ]
                 worst = _worst(compared)
-                returned = value_text(calls[compared.index(worst)].value, at=worst.at)
-                answer[name] = _noted(worst, compared), returned, value_text(right, at=worst.at)
+                returned = calls[compared.index(worst)].value
+                texts = case_texts(returned=returned, expected=right, at=worst.at)
+                answer[name] = _noted(worst, compared), texts
             return answer
 
         def difference(case: InputCase, call: Call) -> str:
@@ -301,7 +303,7 @@ def _agreeing(observation: Observation, oracle: str) -> int:
     return sum(case.agrees.get(oracle, False) for case in observation.cases)
 
 
-def _wrong(answers: Sequence[Mapping[str, tuple[Comparison, str, str]]], oracle: str) -> int:
+def _wrong(answers: Sequence[_Answer], oracle: str) -> int:
     return sum(answer[oracle][0].wrong for answer in answers)
 
 
@@ -309,9 +311,7 @@ def _oracles(options: MatchesReference.Options) -> tuple[str, ...]:
     return (options.expected or function_name(options.of), *options.accept)
 
 
-def _explained(
-    case: Case, compared: Comparison, returned: str, expected: str, tolerances: Tolerances
-) -> Case:
+def _explained(case: Case, compared: Comparison, texts: Mapping[str, Any], tolerances: Tolerances) -> Case:
     measured: dict[str, Any] = {}
     if compared.max_abs_error is not None:  # otherwise no number was held against another
         measured = {
@@ -324,8 +324,9 @@ def _explained(
     quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
     return replace(
         case,
-        returned=returned,
-        expected=expected,
+        returned=texts["returned"],
+        expected=texts["expected"],
+        longer={} if compared.agrees else {**case.longer, **texts["longer"]},
         note=compared.note,
         symptom=compared.symptom,
         quantities={**case.quantities, **quantities},

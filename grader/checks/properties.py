@@ -97,7 +97,7 @@ class Properties(CheckKind):
         from numpy.random import default_rng
 
         from grader.harness.independence import Draws
-        from grader.harness.render import value_text
+        from grader.harness.render import case_texts
 
         cases = cases_of(context, options.inputs)
         oracle = context.expected(options.expected or function_name(options.of))
@@ -122,8 +122,7 @@ class Properties(CheckKind):
                 name=case.name,
                 outcome=calls[0].outcome,
                 agrees=agrees,
-                returned=value_text(calls[0].value),
-                expected=value_text(expected),
+                **case_texts(returned=calls[0].value, expected=expected),
                 note=note,
                 quantities=quantities,
             )

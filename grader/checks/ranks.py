@@ -190,7 +190,7 @@ def _compared(
     if not options.expected:
         return
     from grader.harness.compare import compare
-    from grader.harness.render import value_text
+    from grader.harness.render import case_texts
 
     kwargs = {} if case is None else dict(case.kwargs)
     expected = context.expected(options.expected)(**kwargs)
@@ -209,8 +209,7 @@ def _compared(
             name=f"rank {rank.rank}" if case is None else f"{case.name}, rank {rank.rank}",
             outcome=Outcome.OBSERVED,
             agrees={options.expected: compared is not None and compared.agrees},
-            returned=value_text(reported, at=at),
-            expected=value_text(right, at=at),
+            **case_texts(returned=reported, expected=right, at=at),
             note=f"did not report {', '.join(missing)}" if compared is None else compared.note,
         )
 

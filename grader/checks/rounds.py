@@ -14,7 +14,7 @@ from grader.contracts.call import Call, InputCase
 from grader.contracts.context import KERNEL_RAN, OTHERS_RAN, CheckContext, Subject
 from grader.errors import CourseError, ReferenceFailedError
 from grader.harness.compare import compare
-from grader.harness.render import call_text, value_text
+from grader.harness.render import call_text, case_texts
 from grader.model.observation import Case, Outcome, Quantity
 
 if TYPE_CHECKING:
@@ -331,8 +331,7 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
         outcome=Outcome.OBSERVED,
         agrees={"expected": False},
         called=call_text(runner.function, case),
-        returned=value_text(call.value, at=compared.at),
-        expected=value_text(expected, at=compared.at),
+        **case_texts(returned=call.value, expected=expected, at=compared.at),
         note=compared.note,
         symptom=compared.symptom,
         quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},

@@ -19,11 +19,17 @@ from grader.model.observation import Observation
 from grader.model.score import Scorecard
 
 T = TypeVar("T")
-TEXTS = ("called", "returned", "expected", "inputs")
+TEXTS = ("called", "returned", "expected", "inputs", "longer")
 """Fields of a case for people alone: most of the bytes, and no built-in kind judges by them."""
-_NO_TEXTS: Mapping[str, Any] = {"called": "", "returned": "", "expected": "", "inputs": None}
+_NO_TEXTS: Mapping[str, Any] = {
+    "called": "",
+    "returned": "",
+    "expected": "",
+    "inputs": None,
+    "longer": {},
+}
 _OBSERVATIONS = msgspec.msgpack.Decoder(dict[str, Observation])
-_SHOWN = msgspec.msgpack.Decoder(dict[str, tuple[str, tuple[tuple[str, str, str, Any], ...]]])
+_SHOWN = msgspec.msgpack.Decoder(dict[str, tuple[str, tuple[tuple[Any, ...], ...]]])
 _AS_JSON = b"\xc1"
 """The byte that MessagePack never uses, before rows that it cannot hold."""
 _CARD = msgspec.json.Decoder(Scorecard)
@@ -69,7 +75,8 @@ def join(judged: bytes, shown: bytes | None = None) -> dict[str, Observation]:
     observations = _unpacked(judged, _OBSERVATIONS)
     for name, (output, texts) in _unpacked(shown, _SHOWN).items() if shown else ():
         cases = tuple(
-            replace(case, **dict(zip(TEXTS, of, strict=True)))
+            # rows of earlier versions lack the last of TEXTS
+            replace(case, **dict(zip(TEXTS, of, strict=False)))
             for case, of in zip(observations[name].cases, texts, strict=True)
         )
         observations[name] = replace(observations[name], output=output, cases=cases)

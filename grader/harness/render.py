@@ -15,6 +15,10 @@ from grader.contracts.call import InputCase, OpaqueValue
 
 WHOLE = 64
 """Arrays and sequences of up to this many elements are kept and shown whole."""
+LINE = 240
+"""Characters of a value, or of each argument of a call, in one line."""
+LONGER = 2_000
+"""Characters of the longer form: 64 floats take 1,200 at most."""
 EDGES = (3, 1)
 """How many elements a shortened array shows at each end of an axis: as many as the line has room for."""
 DEPTH = 6
@@ -26,14 +30,45 @@ _Container = list[Any] | tuple[Any, ...] | dict[str, Any]
 _BRACKETS: tuple[tuple[Any, str, str], ...] = ((list, "[", "]"), (tuple, "(", ")"), (dict, "{", "}"))
 
 
-def call_text(function: str, case: InputCase, *, limit: int = 240) -> str:
+def call_text(function: str, case: InputCase, *, limit: int = LINE) -> str:
     """The call as Python source would write it, about `limit` characters for each argument."""
-    arguments = [value_text(value, limit=limit) for value in case.args]
-    arguments += [f"{key}={value_text(value, limit=limit)}" for key, value in case.kwargs.items()]
+    return _call(function, case, lambda value: value_text(value, limit=limit))
+
+
+def called_texts(function: str, case: InputCase) -> dict[str, Any]:
+    """The fields of a `Case` that show a call: `called`, with a longer form if it shortens small arrays."""
+    called, longer = call_text(function, case), _call(function, case, _longer_text)
+    return {"called": called, "longer": {"called": longer} if longer != called else {}}
+
+
+def case_texts(*, at: Sequence[Any] = (), **values: Any) -> dict[str, Any]:
+    """The fields of a `Case` that show values, such as `returned`, with longer forms as for a call."""
+    short = {name: value_text(value, at=at) for name, value in values.items()}
+    longer = {name: _longer_text(value, at) for name, value in values.items()}
+    return {**short, "longer": {name: text for name, text in longer.items() if text != short[name]}}
+
+
+def _call(function: str, case: InputCase, write: Callable[[Any], str]) -> str:
+    arguments = [write(value) for value in case.args]
+    arguments += [f"{key}={write(value)}" for key, value in case.kwargs.items()]
     return f"{function}({', '.join(arguments)})"
 
 
-def value_text(value: Any, *, limit: int = 240, at: Sequence[Any] = ()) -> str:
+def _longer_text(value: Any, at: Sequence[Any] = ()) -> str:
+    return value_text(value, limit=LONGER if _small(value) else LINE, at=at)
+
+
+def _small(value: Any, depth: int = DEPTH) -> bool:
+    """Tell whether no array, sequence or mapping in a value has more than `WHOLE` elements."""
+    if isinstance(value, np.ndarray):
+        return value.size <= WHOLE
+    if not isinstance(value, list | tuple | dict) or not depth:
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return len(value) <= WHOLE and all(_small(part, depth - 1) for part in parts)
+
+
+def value_text(value: Any, *, limit: int = LINE, at: Sequence[Any] = ()) -> str:
     """A value in one printable line of at most `limit` characters; never fails, whatever it is.
 
     Where it is shortened the element `at` stays, if there is room: it is found by the steps from the value to

@@ -103,6 +103,8 @@ class Case:
     """The result, in the same form."""
     expected: str = ""
     """The oracle's value, in the same form."""
+    longer: Mapping[str, str] = field(default_factory=dict)
+    """Of a wrong case, the texts above that are shortened, with arrays of up to 64 elements whole."""
     note: str = ""
     """One sentence on where the two differ, or how the program ended."""
     symptom: Symptom | None = None

@@ -73,6 +73,7 @@ def _cases(program_text: str) -> tuple[Case, ...]:
             called=program_text,
             returned=program_text,
             expected=program_text,
+            longer=dict.fromkeys(("called", "returned", "expected"), program_text),
             note=program_text,
             quantities=measured,
             changed_inputs=(program_text,),

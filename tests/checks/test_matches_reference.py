@@ -91,6 +91,18 @@ def test_a_shortened_result_shows_the_first_element_that_is_wrong(make_context):
     assert " more, 150.0, … 49 more]" in case.expected
 
 
+def test_a_wrong_case_alone_keeps_small_arrays_whole(make_context):
+    thirds = np.full(64, 1 / 3)
+    context = make_context(lambda x: x * (x[0] < 1), {"right": (thirds,), "wrong": (3 * thirds,)}, f=double)
+    right, wrong = (
+        observe(make_context(double, {"one": (thirds,)}, f=double)).cases[0],
+        observe(context).cases[1],
+    )
+    assert right.longer == {}
+    assert wrong.longer["called"].count("1.0") == 64
+    assert wrong.longer["expected"].count("2.0") == 64
+
+
 def test_where_no_numbers_were_compared_nothing_is_said_of_a_difference(make_context):
     (case,) = observe(make_context(lambda: [0.5], {"one": ()}, f=lambda: 0.5)).cases
     assert "allowed_difference" not in case.quantities

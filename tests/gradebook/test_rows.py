@@ -40,6 +40,7 @@ cases = st.builds(
     inputs=st.none() | st.dictionaries(words, st.lists(values, max_size=2), max_size=2),
     quantities=quantities,
     changed_inputs=st.lists(words, max_size=2).map(tuple),
+    longer=st.dictionaries(words, words, max_size=2),
 )
 observations = st.builds(
     Observation,
@@ -79,7 +80,8 @@ def test_without_the_texts_everything_else_is_there(stored):
             observation,
             output="",
             cases=tuple(
-                replace(c, called="", returned="", expected="", inputs=None) for c in observation.cases
+                replace(c, called="", returned="", expected="", inputs=None, longer={})
+                for c in observation.cases
             ),
         )
         for name, observation in stored.items()
@@ -90,6 +92,15 @@ def test_without_the_texts_everything_else_is_there(stored):
 def test_evidence_of_an_early_version_reads_back_too():
     stored = read_evidence(STORED / "v1" / "evidence.jsonl").observations
     assert join(*split(stored)) == dict(stored)
+
+
+def test_a_row_of_a_version_without_longer_texts_reads_back_too(monkeypatch):
+    case = Case(name="a", outcome=Outcome.OBSERVED, called="f()", inputs={"args": []})
+    stored = {"item": Observation(item="item", outcome=Outcome.OBSERVED, cases=(case,))}
+    monkeypatch.setattr("grader.gradebook.rows.TEXTS", ("called", "returned", "expected", "inputs"))
+    row = split(stored)
+    monkeypatch.undo()
+    assert join(*row) == stored
 
 
 def test_a_card_reads_back_as_it_was_also_a_late_one_of_a_team(tiny):

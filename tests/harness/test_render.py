@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.contracts.call import InputCase, OpaqueValue
-from grader.harness.render import call_text, describe, record, value_text
+from grader.harness.render import call_text, called_texts, case_texts, describe, record, value_text
 
 
 def test_a_call_reads_as_python_source():
@@ -96,6 +96,29 @@ def test_an_element_within_arrays_of_a_list_is_kept():
     shortened = value_text(arrays, at=(4, 3, 2))
     assert " … 3 more, array([[0.0, …, 0.0, …, 0.0], …, [0.0, …, 1.0, …, 0.0], …," in shortened
     assert len(shortened) <= 240
+
+
+def test_a_shortened_value_has_a_longer_form_with_small_arrays_whole():
+    eight, batch = np.arange(8) / 7, np.arange(24).reshape(8, 3) / 7
+    texts = case_texts(returned=[batch, batch], expected=eight)
+    assert "…" in texts["returned"]
+    assert texts["longer"] == {"returned": f"[{', '.join([value_text(batch, limit=999)] * 2)}]"}
+    assert "…" not in texts["longer"]["returned"]
+    call = InputCase(name="large", args=(np.full((8, 8), -1e-100 / 3), 1))
+    assert "…" in called_texts("f", call)["called"]
+    assert called_texts("f", call)["longer"]["called"].count("-3.3333333e-101") == 64
+    assert called_texts("f", InputCase(name="small", args=(eight,)))["longer"] == {}
+
+
+def test_what_has_more_elements_than_a_small_array_has_no_longer_form():
+    texts = case_texts(returned=list(range(65)), expected=np.zeros((1000, 1000)), at=(7, 7))
+    assert texts["longer"] == {}
+    nested = [[[list(range(40))] * 40] * 40] * 40
+    assert len(case_texts(returned=nested)["longer"]["returned"]) <= 2_000
+    call = InputCase(name="mixed", args=(np.zeros((99, 99)),), kwargs={"labels": np.full(64, 1 / 3)})
+    short, longer = called_texts("f", call)["called"], called_texts("f", call)["longer"]["called"]
+    assert longer.partition("labels=")[0] == short.partition("labels=")[0]
+    assert longer.count("0.33333333") == 64
 
 
 def test_nesting_is_shown_six_levels_deep():
