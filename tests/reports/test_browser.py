@@ -126,6 +126,47 @@ def test_the_bar_of_the_points_is_on_paper(make, chromium, tmp_path):
     assert min(colours.values()) > 200, colours
 
 
+COMPILER = "kernels.cu:3:1: error: " + "expected_unqualified_identifier " * 9 + "before_the_end_of_it"
+
+
+def with_output(make, outcome=Outcome.NOT_BUILT):
+    case = make.case(note="does not compile", outcome=outcome, called=COMPILER, returned="", expected="")
+    observation = make.seen("a", outcome=outcome, note="x", cases=(case,), output=COMPILER)
+    return make.graded([make.item("a", "Title")], [observation]).student()
+
+
+def test_lines_of_a_compiler_are_scrolled_on_a_phone_also_with_the_keyboard(make, chromium):
+    page = opened(chromium, with_output(make))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    boxes = page.locator("pre.lines")
+    assert boxes.count() == 2
+    for box in boxes.all():
+        # one line of text between the paddings
+        assert box.evaluate("pre => pre.scrollWidth > pre.clientWidth && pre.clientHeight < 60")
+        assert box.get_attribute("aria-label") in {"Line", "What the build printed"}
+        box.evaluate("""pre => {
+            pre.scrolled = new Promise(done => pre.addEventListener("scroll", done, {once: true}));
+            pre.focus();
+        }""")
+        page.keyboard.press("ArrowRight")
+        assert box.evaluate("pre => pre.scrolled.then(() => pre.scrollLeft)") > 0
+
+
+def test_lines_of_a_compiler_are_printed_whole(make, chromium, tmp_path):
+    text = "".join(texts(printed(opened(chromium, with_output(make)), tmp_path)))
+    assert text.count("".join(COMPILER.split())) == 2
+
+
+def test_what_can_be_scrolled_has_a_name_and_a_place_in_the_order_of_tabs(make, chromium):
+    case = make.case(note="differs", returned="[0, 1]\n" * 200)
+    card = make.graded([make.item("a", "Title")], [make.seen("a", 0.5, cases=(case,), output=COMPILER)])
+    page = opened(chromium, replace(card.staff, drawings={"a": (SUGGESTED,)}))
+    boxes = page.evaluate("""() => [...document.querySelectorAll("body *")]
+        .filter(box => /auto|scroll/.test(getComputedStyle(box).overflowX))
+        .map(box => [box.tabIndex, box.getAttribute("role"), box.getAttribute("aria-label")])""")
+    assert sorted(boxes) == [[0, "group", name] for name in ("Suggested points", "What the program printed")]
+
+
 COURSE = "Concurrent and distributed training of deep networks, and what else there is to learn about them"
 
 
