@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields
 from functools import partial
@@ -19,6 +19,7 @@ from grader.config.facts import parameters_of
 from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
+from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
@@ -37,6 +38,8 @@ WITHIN_S = 60.0
 """Seconds in which a family must have given its cases, and an oracle its answer."""
 _NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
 """Ends the line on a function that imports what this machine lacks, such as torch: nobody's mistake."""
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Part of the default `repr` of an object."""
 INPUTS_KEY = "inputs"
 """The option that names the family of a kind with `one_case`."""
 
@@ -168,36 +171,63 @@ def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterat
 
 
 def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: bool) -> Iterator[str]:
-    from grader.harness.compare import compare
-
     answer = functions.expected(oracle)
     place = functions.place(EXPECTED, inspect.unwrap(answer))
-    for case in functions.draw(family, SEED, 0):
-        try:
-            inspect.signature(answer).bind(*case.args, **case.kwargs)
-        except TypeError as error:
-            yield f"{place}: {oracle}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
+    # Drawn twice, for functions among the arguments may count their calls.
+    cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
+    for number, case in enumerate(cases):
+        repeated = again[number] if _calls_back(case) and number < len(again) else case
+        problem = next(_oracle_problems(answer, case, repeated, family=family, compared=compared), "")
+        if problem:
+            yield f"{place}: {oracle}: {problem}"
             return
-        args, kwargs = deepcopy(case.args), deepcopy(case.kwargs)
-        result = answer(*args, **kwargs)
-        if not _same([args, kwargs], [case.args, case.kwargs]):
-            yield f"{place}: {oracle}: writes into case {case.name!r} of {family}; copy the argument first"
-            return
-        if result is None:
-            yield f"{place}: {oracle}: returns None for case {case.name!r} of {family}; is a return missing?"
-            return
-        if why := unpassable(result):
-            yield f"{place}: {oracle}: case {case.name!r} of {family}: {why}"
-            return
-        if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
-            yield f"{place}: {oracle}: gives nan for case {case.name!r} of {family}, which holds none"
-            return
-        try:
-            compare(result, result) if compared else None
-        except CourseError as error:
-            message = error.problems[0].removeprefix("expected.py: an oracle gave ")
-            yield f"{place}: {oracle}: gives {message}"
-            return
+
+
+def _oracle_problems(
+    answer: Callable[..., Any], case: InputCase, repeated: InputCase, *, family: str, compared: bool
+) -> Iterator[str]:
+    """Yield what is wrong about an oracle's answer to a case; what comes after the first problem is void."""
+    from grader.harness.compare import compare
+
+    where = f"case {case.name!r} of {family}"
+    try:
+        inspect.signature(answer).bind(*case.args, **case.kwargs)
+    except TypeError as error:
+        yield f"cannot take {where} in inputs.py ({error})"
+    args, kwargs = deepcopy(case.args), deepcopy(case.kwargs)
+    result = answer(*args, **kwargs)
+    if not _same([args, kwargs], [case.args, case.kwargs]):
+        yield f"writes into {where}; copy the argument first"
+    if result is None:
+        yield f"returns None for {where}; is a return missing?"
+    if why := unpassable(result):
+        yield f"{where}: {why}"
+    if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
+        yield f"gives nan for {where}, which holds none"
+    try:
+        compare(result, result) if compared else None
+    except CourseError as error:
+        yield f"gives {error.problems[0].removeprefix('expected.py: an oracle gave ')}"
+    if not _agree(answer(*deepcopy(repeated.args), **deepcopy(repeated.kwargs)), result):
+        yield (
+            f"answers {where} differently when it is asked again; give its generator a fixed seed, as "
+            "default_rng(0), or draw in inputs.py from rng"
+        )
+
+
+def _calls_back(case: InputCase) -> bool:
+    """Tell whether a function is among the arguments."""
+    return any(map(callable, (*case.args, *case.kwargs.values())))
+
+
+def _agree(value: Any, other: Any) -> bool:
+    """Tell whether two answers of an oracle are the same, but for what rounding in another order does."""
+    from grader.harness.compare import compare
+
+    try:
+        return compare(value, other).agrees
+    except CourseError:  # nothing that is compared, such as a distribution
+        return _same(value, other)
 
 
 def _try_parameters(
@@ -230,7 +260,7 @@ def _same(value: Any, other: Any) -> bool:
         return len(value) == len(other) and all(map(_same, value, other))
     if isinstance(value, Mapping):
         return value.keys() == other.keys() and all(_same(value[key], other[key]) for key in value)
-    return repr(value) == repr(other)  # nan equals itself here
+    return _ADDRESS.sub("", repr(value)) == _ADDRESS.sub("", repr(other))  # nan equals itself here
 
 
 def _has_nan(value: Any) -> bool:

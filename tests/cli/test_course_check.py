@@ -296,6 +296,12 @@ def item(keys: str) -> str:
         (EXPECTED, ORACLE, "return {1}", ":10: saxpy: gives {1}, which cannot be compared; give numbers,"),
         (EXPECTED, ORACLE, "yield x", "of vectors: returns a value that cannot be passed on"),
         (
+            EXPECTED,
+            ORACLE,
+            "return y + np.random.default_rng().normal(size=y.shape)",
+            ":10: saxpy: answers case 'whole numbers' of vectors differently when it is asked again; give it",
+        ),
+        (
             RUBRIC,
             "    inputs: vectors",
             "    tolerance: {float64: {rtol: -1, atol: 0}}\n    inputs: vectors",
@@ -398,6 +404,25 @@ def test_a_timed_family_of_several_cases_is_named(course):
     line = f"{INPUTS}:12: vectors: gives 5 cases; a family whose calls are timed gives one"
     assert list(told(course)) == [line]
     inputs.write_text(inputs.read_text().replace('    yield case("any', '    return\n    yield case("any'))
+    assert list(told(course)) == []
+
+
+def test_an_oracle_that_asks_a_function_of_its_case_is_not_random(course):
+    """A function of a case may count; each call of the oracle begins with a fresh one."""
+    counts = """
+class Counter:
+    def __init__(self): self.calls = 0
+    def __call__(self):
+        self.calls += 1
+        return self.calls
+
+def vectors(rng):
+    left = [1, 2, 3]
+    yield case("counts", Counter(), lambda: left.pop(), 1.0)
+"""
+    head = (course / INPUTS).read_text().partition("\ndef vectors")[0]
+    (course / INPUTS).write_text(head + counts)
+    (course / EXPECTED).write_text("def saxpy(a, x, y):\n    return a() + x() * y\n")
     assert list(told(course)) == []
 
 
