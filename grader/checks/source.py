@@ -52,7 +52,7 @@ class Source(CheckKind):
             default="",
         )
         forbid: tuple[str, ...] = option(
-            "Full names that may not be used, such as numpy.*, math.fmax or max; .dot is that method of "
+            "Full names that may not be used, such as numpy.*, math.fsum or max; .dot is that method of "
             "anything, @ the operator.",
             judges=True,
             default=(),
@@ -81,7 +81,7 @@ class Source(CheckKind):
             if not self.file.endswith(".py"):
                 raise ValueError(f"file: source reads Python, and {self.file} is not called *.py")
             for text in self.require_decorator:
-                list(_decorators(text))
+                list(decorators(text))
             if self.require_decorator and not self.function:
                 raise ValueError("require_decorator needs a function")
 
@@ -146,7 +146,7 @@ def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[tuple
             place = f"{options.file}:{use['line']}"
             yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", use.get("certain", False)
     for text in options.require_decorator:
-        if not any(_has(facts["decorators"], *decorator) for decorator in _decorators(text)):
+        if not any(_has(facts["decorators"], *decorator) for decorator in decorators(text)):
             yield f"{what} is not decorated with {text.replace('|', ' or ')}", True
     if facts["loops"] < options.require_loops:
         yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}", False
@@ -169,7 +169,7 @@ def _has(decorators: Sequence[Mapping[str, Any]], name: str, keywords: Mapping[s
     )
 
 
-def _decorators(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+def decorators(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Names and keywords of `name`, `name(key=value)` and alternatives.
 
     Raises:

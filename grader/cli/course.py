@@ -36,7 +36,8 @@ def command() -> None:
 def check(context: click.Context, as_json: bool) -> ExitCode:
     """Show every mistake of the course that no submission is needed to find, with file and line.
 
-    Runs the course's own inputs.py and expected.py, outside of any sandbox.
+    Runs the course's own inputs.py and expected.py, outside of any sandbox, and imports the libraries that
+    its rules on sources name.
     """
     from grader.selftest.course import check_course
 

@@ -31,6 +31,7 @@ from grader.plugins import Plugins
 from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
+from grader.selftest.library_names import library_problems
 
 SEED = "0" * 32
 """Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
@@ -71,6 +72,8 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             yield from error.problems
             continue
         rubrics[path.stem] = rubric
+        problems = library_problems(rubric, plugins.assignment_folders[rubric.assignment])
+        yield from read_yaml(path).lines([*problems])
         yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
     graded = {rubric.assignment for rubric in rubrics.values() if rubric}
     for name, folder in plugins.assignment_folders.items():

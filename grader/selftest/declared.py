@@ -30,8 +30,8 @@ MOST: Mapping[str, float] = {
     **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb"), 4 * 2**20),
 }
 """More than these no machine has (a day, and 4 TiB): a number in another unit, likely."""
-_MISSPELT = 0.8
-"""The similarity of a module's name to an installed one that is taken for a slip of the pen."""
+MISSPELT = 0.8
+"""The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The names that make looks for."""
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
@@ -62,9 +62,9 @@ def _misspelt_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
     made = assignment.build.products if assignment.build else ()
     absent = absent_imports(folder, made).values()
     for name in sorted({name for names in absent for name in names}):
-        if near := get_close_matches(name, (*had, *_installed()), n=1, cutoff=_MISSPELT):
+        if near := installed_near(name, had):
             place = import_place(folder, name)
-            yield f"{place}: no module is called {name}; did you mean {near[0]}?"
+            yield f"{place}: no module is called {name}; did you mean {near}?"
 
 
 def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
@@ -77,8 +77,7 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
             "accepts",
             f"given/{file} takes the place of the {file} that students hand in; rename one of them",
         )
-    modules = {Path(file).stem for file in (*reference, *given) if file.endswith(".py")}
-    yield from _modules(assignment, modules)
+    yield from _modules(assignment, modules_of(folder))
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
     if assignment.build:
@@ -155,14 +154,25 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
         top = module.partition(".")[0]
         if top in modules or is_installed(top):
             continue
-        if near := get_close_matches(top, _installed(), n=1, cutoff=_MISSPELT):
-            yield "preloads", f"no module is called {top}; did you mean {near[0]}?"
+        if near := installed_near(top):
+            yield "preloads", f"no module is called {top}; did you mean {near}?"
 
 
 def _files(folder: Path) -> tuple[str, ...]:
     """Return the files below a folder, without what tools leave behind."""
     paths = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     return tuple(sorted(path for path in paths if not junk_part(path)))
+
+
+def modules_of(folder: Path) -> set[str]:
+    """Return the modules that files of the reference and of `given/` are."""
+    files = (*_files(folder / "reference"), *_files(folder / "given"))
+    return {Path(file).stem for file in files if file.endswith(".py")}
+
+
+def installed_near(module: str, others: Iterable[str] = ()) -> str:
+    """Return the installed module, or the other one, whose name is misspelt; empty if none is like it."""
+    return next(iter(get_close_matches(module, (*others, *_installed()), n=1, cutoff=MISSPELT)), "")
 
 
 @cache

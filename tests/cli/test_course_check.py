@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -405,6 +406,34 @@ def test_a_timed_family_of_several_cases_is_named(course):
     assert list(told(course)) == [line]
     inputs.write_text(inputs.read_text().replace('    yield case("any', '    return\n    yield case("any'))
     assert list(told(course)) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("forbid: [numpy.matmull]", "forbid[0]: numpy {numpy} has no matmull; did you mean matmul?"),
+        ("forbid: [math.fmax, numpi.dot]", "forbid[1]: no module is called numpi; did"),
+        ("forbid: [numpy.linalg.invv]", "forbid[0]: numpy.linalg has no invv; did you mean inv?"),
+        ("forbid: [numpy.*], allow: [numpy.zeross]", "allow[0]: numpy {numpy} has no zeross; did you"),
+        (
+            "function: saxpy, require_decorator: [functools.cache|functools.lru_cach]",
+            "require_decorator[0]: functools has no lru_cach; did you mean lru_cache?",
+        ),
+        ("forbid: [numpy.mat*, numpy.ndarray.dot, .dott, '@', concurrent.futures.*, maxx]", None),
+        (
+            "forbid: [numpy.linalg.*, numpy.random.default_rng, vectors.nothing, math.of_other, cupyx.scipy.nothing]",
+            None,
+        ),
+    ],
+)
+def test_a_name_that_a_library_lacks_is_named(course, keys, message):
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("  - id", item(f"source, file: vectors.py, {keys}")))
+    lines = [line for line in told(course) if "earns.s: missing" not in line]
+    assert len(lines) == bool(message), lines
+    if message:
+        assert f"items[0].{message.replace('{numpy}', version('numpy'))}" in lines[0]
+        assert lines[0].startswith("rubrics/vectors.yaml:7:")
 
 
 def test_an_oracle_that_asks_a_function_of_its_case_is_not_random(course):
