@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from grader.model.exit_status import ending
 from grader.model.observation import Outcome
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _failure(launched: LaunchedRanks) -> str:
     if left := [rank for rank in launched.ranks if rank.ended_s is None and rank.status is None]:
         return f"{_name(left)} did not come to an end before the program did"
     if launched.status:
-        return f"the launcher ended with status {launched.status}"
+        return f"the launcher {ending(launched.status)}"
     return ""
 
 
@@ -129,10 +130,7 @@ def _end(rank: Rank) -> str:
     if rank.error:
         where = _where(rank.place) if rank.place.file else ""
         return f"failed{where}: {rank.error[:_TEXT]}"
-    status = rank.status or 0
-    if status < 0:
-        return f"was ended by signal {-status} ({signal.strsignal(-status) or 'unknown'})"
-    return f"ended with status {status}"
+    return ending(rank.status or 0)
 
 
 def _name(ranks: Iterable[Rank]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
 from grader.contracts.check import CheckKind
+from grader.model.exit_status import ending
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import ProgramFile, option
 from grader.model.score import Award
@@ -97,8 +98,16 @@ class Script(CheckKind):
         return Award(fraction=1.0, reason=f"ran to its end: {', '.join(read)}".removesuffix(": "))
 
 
+def _ended(status: int | float | str | None) -> str:
+    """Return how the program ended; it may pass on what Python says of a program that it ran itself."""
+    if not isinstance(status, int):
+        return f"ended with status {status}"
+    how = ending(status)
+    return f"ended with the status of a program that {how}," if status < 0 else how
+
+
 def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
     values = {name: quantity.value for name, quantity in observation.quantities.items()}
     if values["exit_status"] != options.exit_status:
-        yield f"ended with status {values['exit_status']} instead of {options.exit_status}"
+        yield f"{_ended(values['exit_status'])} instead of {options.exit_status}"
     yield from beyond(options.numbers, values, options.at_least, options.at_most)

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from grader.cuda.gpus import VISIBLE, Gpu
 from grader.machine import orphans
+from grader.model.exit_status import ending
 
 _DIES_WITHIN_S = 5.0
 """Seconds to wait for a killed process; one that is stuck in the driver may never end."""
@@ -40,7 +41,7 @@ def probe(gpu: Gpu, within_s: float = 20.0) -> str:
     with suppress(ValueError, KeyError, TypeError):
         return str(json.loads(output)["problem"])
     last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
-    return f"the probe of {gpu.uuid} ended with status {process.returncode}: {last}"
+    return f"the probe of {gpu.uuid} {ending(process.returncode)}: {last}"
 
 
 def _killed(process: subprocess.Popen[str], hung: str) -> str:

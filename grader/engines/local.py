@@ -27,6 +27,7 @@ from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess, take_spare
 from grader.errors import NotObservedError
 from grader.machine.cores import Cores
+from grader.model.exit_status import ending
 from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
 from grader.text import block
 
@@ -270,5 +271,4 @@ class _Session:
             return ""
         last = complaints.strip().splitlines()[-1:]
         why = "".join(f": {line}" for line in last)
-        how = f"with status {status}" if status > 0 else "by a signal"
-        return f"{log}: the worker was ended {how} before it had finished{why}; run again"
+        return f"{log}: the worker {ending(status)} before it had finished{why}; run again"

@@ -11,6 +11,7 @@ from grader.contracts.call import Call
 from grader.harness.diagnoses import diagnose
 from grader.harness.server_spec import ServerSpec
 from grader.model.assignment import Build
+from grader.model.exit_status import ending
 from grader.model.observation import Outcome
 
 BUILT = "/built"
@@ -82,7 +83,7 @@ def _first(built: Built, program: str, status: int) -> str:
     """The first error, what is known of it, and how many more there are."""
     if not built.errors:
         last = built.output.strip().rpartition("\n")[2][:200]
-        return f"{program} ended with status {status}" + (f": {last}" if last else "")
+        return f"{program} {ending(status)}" + (f": {last}" if last else "")
     first = built.errors[0]
     diagnosis = diagnose(first)
     more = built.counts["error"] - 1

@@ -26,6 +26,7 @@ from grader.coursecode import writing_no_bytecode
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.harness.questions import answered
 from grader.markers import is_after_call
+from grader.model.exit_status import ending
 from grader.subject import linux
 
 if TYPE_CHECKING:
@@ -283,5 +284,5 @@ def _ended(place: str, status: int) -> GraderError:
     if status == -signal.SIGXCPU:
         why = f"has not ended after {COMPILED_CPU_S} s of CPU time in compiled code"
         return CourseError(f"{place}: {why}; make it shorter, or end its loop")
-    how = f"signal {-status}" if status < 0 else f"exit status {status}"
-    return CourseError(f"{place}: it ended its process ({how}); let it return or raise")
+    why = f"its process {ending(status)}"
+    return CourseError(f"{place}: {why}; let it return or raise")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from grader.errors import NotObservedError
 from grader.machine.memory import oom_kills
 from grader.model.assignment import Limits
+from grader.model.exit_status import ending
 from grader.model.observation import Outcome
 from grader.subject import protocol
 
@@ -63,8 +64,7 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
     if code == -signal.SIGKILL:
         return _killed(end.peak_bytes - own_bytes, limits, oom_kills_before)
     if code < 0:
-        name = signal.strsignal(-code) or "a signal"
-        return ProgramEnd(outcome=Outcome.CRASHED, note=f"was ended by signal {-code} ({name})")
+        return ProgramEnd(outcome=Outcome.CRASHED, note=ending(code))
     return ProgramEnd(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
 
 

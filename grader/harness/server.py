@@ -22,6 +22,7 @@ from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
+from grader.model.exit_status import ending
 from grader.subject.pid1 import COURSE_FILES, SERVER_FILES
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
@@ -143,7 +144,7 @@ class SubjectServer:
 
     def _complaints(self) -> str:
         status = self._process.wait(1.0)
-        ended = "did not start in time" if status is None else f"ended with status {status}"
+        ended = "did not start in time" if status is None else ending(status)
         complaints = self._process.complaints().splitlines()
         return f"the subject server {ended}" + (f" ({complaints[-1]})" if complaints else "")
 

@@ -59,7 +59,7 @@ def test_nothing_is_said_of_what_ended_well():
         ),
         (
             (rank(0, status=1, error=LOST, place=CALLED), rank(1, status=-11, ended_s=None)),
-            "rank 1 was ended by signal 11 (Segmentation fault)",
+            "rank 1 was ended by signal 11 (SIGSEGV: it accessed memory that is not its own)",
         ),
         (
             (rank(0, status=-15, ended_s=None), rank(1, status=3, ended_s=None)),

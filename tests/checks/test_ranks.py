@@ -168,7 +168,7 @@ def test_who_waits_where_is_told(real_context, work, options, note):
         ("def work(rank, barrier):\n    os._exit(5 * rank)", "rank 1 ended with status 5"),
         (
             "def work(rank, barrier):\n    if rank: os.kill(os.getpid(), 11)",
-            "rank 1 was ended by signal 11 (Segmentation fault)",
+            "rank 1 was ended by signal 11 (SIGSEGV: it accessed memory that is not its own)",
         ),
         ("work = None\nraise ValueError('oh')", "the program failed at main.py:6: raise ValueError('oh'): "),
         ("def work(rank, barrier): pass\nos._exit(0)", "ranks 0 and 1 were never started"),

@@ -65,6 +65,11 @@ def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_cont
         ("print('done')", "printed no number of the form “Test Accuracy: …%”"),
         ("print('Test Accuracy: nan%')", "printed no number of the form “Test Accuracy: …%”"),
         ("print('Test Accuracy: 99%'); raise SystemExit(3)", "ended with status 3 instead of 0"),
+        (
+            "print('Test Accuracy: 99%'); raise SystemExit(-11)",
+            "ended with the status of a program that was ended by signal 11 (SIGSEGV: it accessed memory "
+            "that is not its own), instead of 0",
+        ),
         ("print('Test Accuracy: 99%'); raise SystemExit('oh')", "ended with status 1 instead of 0"),
     ],
 )

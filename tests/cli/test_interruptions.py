@@ -98,7 +98,7 @@ def test_a_worker_that_is_killed_leaves_what_it_observed_and_only_the_rest_is_ob
     first = course.run("run", course.submit())
     assert first.returncode == 5
     (line,) = first.stderr.splitlines()
-    assert "the worker was ended by a signal" in line
+    assert "the worker was ended by signal" in line
     assert course.observed() == ["double"]
     assert course.points() == {"double": 1, "kills": 0, "square": 0}
     assert "provisional" in first.stdout.lower()

@@ -1,0 +1,41 @@
+"""Exit statuses in words: which signal ended a program, and what that means."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+
+_MEANINGS: Mapping[int, str] = {
+    signal.SIGABRT: "it gave up, as after a failed assertion or where its heap is damaged",
+    signal.SIGBUS: "it accessed memory that is not there",
+    signal.SIGFPE: "it divided a whole number by zero",
+    signal.SIGILL: "it came to an instruction that this processor does not have",
+    signal.SIGKILL: "it was killed, as where memory runs out",
+    signal.SIGPIPE: "it wrote to a pipe that nobody reads any more",
+    signal.SIGSEGV: "it accessed memory that is not its own",
+    signal.SIGSYS: "it made a system call that is not allowed",
+    signal.SIGTERM: "it was asked to end",
+    signal.SIGXCPU: "it used more CPU time than it may",
+    signal.SIGXFSZ: "it wrote a larger file than it may",
+}
+_SHELL = 128
+"""A shell, and make, add it to the signal that ended their last command."""
+
+
+def signal_text(number: int) -> str:
+    """Return `signal 11 (SIGSEGV: it accessed memory that is not its own)`."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+    meaning = _MEANINGS.get(number) or signal.strsignal(number)
+    return f"signal {number} ({name}: {meaning})"
+
+
+def ending(status: int) -> str:
+    """Return how a program ended, as the rest of a sentence; a negative status is that of a signal."""
+    if status < 0:
+        return f"was ended by {signal_text(-status)}"
+    if status - _SHELL in _MEANINGS:
+        return f"ended with status {status}, which a shell gives for {signal_text(status - _SHELL)}"
+    return f"ended with status {status}"
