@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from grader.harness.endings import ProgramEnd
-from grader.machine.quiet import CoreMonitor
+from grader.machine.quiet import CoreMonitor, tick
 from grader.model.observation import Outcome
+from grader.subject.check_processes import (
+    CHILDREN_SYSTEM_TICKS,
+    FLAGS,
+    PROCESSOR,
+    SYSTEM_TICKS,
+    stat_fields,
+)
 
 PATIENCE = 10.0
 """However busy others keep the machine, a call takes no more than this many times its limit."""
@@ -22,6 +30,8 @@ LOOK_S = 0.2
 AT_WORK = 0.5
 """Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
 
+_KERNEL_THREAD = 0x00200000
+"""PF_KTHREAD in the flags of a process, of the kernel's `sched.h`."""
 _Answer = TypeVar("_Answer")
 
 
@@ -76,13 +86,45 @@ class CallBudget:
 
 
 def others_at_work(cores: Collection[int]) -> bool:
-    """Whether anybody else computes on a program's cores; all that is the program's must stand.
+    """Whether other processes compute on a program's cores, in the kernel too; all of the program must stand.
 
-    Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
+    What the kernel does in threads and interrupts of its own does not count: the program may have left it
+    some, for as long as this takes.
     """
     watch = CoreMonitor(cores)
     own_s = -os.times().user
+    kernel_s = _KernelTime()
     watch.begin()
     time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
     own_s += os.times().user
-    return watch.end(own_s).computed(own_s).disturbed(AT_WORK) is not False
+    use = watch.end(own_s).computed(own_s)
+    return replace(use, busy_s=use.busy_s + kernel_s.since(cores)).disturbed(AT_WORK) is not False
+
+
+class _KernelTime:
+    """Time that processes spent in the kernel: theirs (/proc/PID/stat), and not that of its own threads."""
+
+    def __init__(self) -> None:
+        self._before = self._ticks()
+
+    def since(self, cores: Collection[int]) -> float:
+        """Seconds since this was made, of processes that ran last on one of these cores."""
+        now = self._ticks()
+        # what was counted while they lived comes once more in that of the parent that waited for them
+        ticks = -sum(ticks for pid, (ticks, _) in self._before.items() if pid not in now)
+        for pid, (total, core) in now.items():
+            if core in cores:
+                ticks += max(0, total - self._before.get(pid, (0, core))[0])
+        return max(0, ticks) * tick()
+
+    def _ticks(self) -> dict[int, tuple[int, int]]:
+        """Return ticks and the last core of every process but this one, by pid."""
+        ticks = {}
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit() or int(folder.name) == os.getpid():
+                continue
+            fields = stat_fields(str(folder))
+            if fields and not int(fields[FLAGS]) & _KERNEL_THREAD:
+                total = int(fields[SYSTEM_TICKS]) + int(fields[CHILDREN_SYSTEM_TICKS])
+                ticks[int(folder.name)] = total, int(fields[PROCESSOR])
+        return ticks

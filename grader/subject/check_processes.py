@@ -12,8 +12,8 @@ _CLONE_CALLS = {"x86_64": (b"56 ", b"57 ", b"58 ", b"435 "), "aarch64": (b"220 "
 """clone, fork, vfork and clone3 as `/proc/PID/task/TID/syscall` begins."""
 _GONE = (FileNotFoundError, ProcessLookupError)
 
-PPID, USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS = 1, 11, 12, 13, 14
-PROCESSOR = 36
+PPID, FLAGS, PROCESSOR = 1, 6, 36
+USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS = 11, 12, 13, 14
 """Indices into `stat_fields`; see proc_pid_stat(5), whose third field is our first."""
 
 
