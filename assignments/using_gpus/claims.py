@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from sys import float_info
 from typing import Any
+
+MOST_STEPS = 2**53
+"""More mini-batches than any training has; a program may give an integer of any length."""
 
 
 def claimed(value: Any) -> tuple[float | None, int]:
@@ -13,5 +16,7 @@ def claimed(value: Any) -> tuple[float | None, int]:
     """
     told = value if type(value) is dict else {}
     seconds, steps = told.get("seconds"), told.get("steps")
-    usable = type(seconds) in (int, float) and isfinite(seconds) and seconds > 0
-    return (float(seconds) if usable else None), (steps if type(steps) is int and steps > 0 else 0)
+    # compared, not converted: an integer may be beyond all floats
+    is_time = type(seconds) in (int, float) and 0 < seconds <= float_info.max
+    is_count = type(steps) is int and 0 < steps <= MOST_STEPS
+    return float(seconds) if is_time else None, steps if is_count else 0

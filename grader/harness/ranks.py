@@ -46,7 +46,7 @@ def launch(child: StudentProcess, order: RanksOrder) -> LaunchedRanks:
         return LaunchedRanks(call=replace(call, note=call.note.replace("run_ranks", order.file, 1)))
     try:
         return _read(call, order.processes)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         note = f"{order.file}: the program gave a record that cannot be read ({error})"
         return LaunchedRanks(call=Call(outcome=Outcome.REFUSED, note=note, wall_s=call.wall_s))
 

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "using_gpus"
 
 minibatch_times = course_module(FOLDER / "minibatch_times.py")
 holds_kernels = course_module(FOLDER / "holds_kernels.py")
+claims = course_module(FOLDER / "claims.py")
 matches_on_cpu = course_module(FOLDER / "matches_on_cpu.py")
 
 TOOK_S = 0.1
@@ -307,3 +308,13 @@ def test_who_trains_nothing_on_the_gpu_earns_nothing():
 def test_what_nobody_saw_stays_open(seen):
     award = held(CheckContext(trace=seen))
     assert (award.undecided, award.again) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steps"),
+    [(10**400, 10**400), (-(10**400), -1), (16**9999, 2**63), (float("inf"), True), ("0.1", 1.0), (1j, None)],
+    ids=["400 digits", "negative", "12,000 digits", "infinite", "text", "complex"],
+)
+def test_a_claim_that_no_time_and_no_count_can_be_is_none(seconds, steps):
+    """Integers of any length come back from a program; no float holds these, and no evidence file."""
+    assert claims.claimed({"seconds": seconds, "steps": steps}) == (None, 0)

@@ -90,6 +90,7 @@ def test_no_more_than_a_page_or_two_is_taken_of_what_was_printed(answered):
         told(ranks=[record(stands={"file": "x"}), record()]),
         told(ranks=[record(ended_s="soon"), record()]),
         told(ranks=[record(still_s=float("nan")), record()]),
+        told(ranks=[record(still_s=10**400), record()]),
         told(ranks=[{**record(), "values": None}, record()]),
         {name: value for name, value in told().items() if name != "launcher"},
     ],
