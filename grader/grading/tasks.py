@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
@@ -46,7 +46,6 @@ def task_maker(
     """Tells the tasks of a submission by its digest; what all submissions have in common is made once."""
     digests_of = task_digests(rubric, assignment, folder)
     items = {item.id: item for item in rubric.items}
-    order = TopologicalSorter({item.id: (*item.needs, *item.uses) for item in rubric.items}).static_order()
     tasks = [
         Task(
             item=item.id,
@@ -61,7 +60,7 @@ def task_maker(
             gpu_kinds=tuple(assignment.gpu_kinds) if item.devices else (),
             built=_needs_kind(BUILD, item, items),
         )
-        for item in (items[name] for name in order)
+        for item in _in_order(items)
     ]
 
     def tasks_for(digest: str) -> tuple[Task, ...]:
@@ -69,6 +68,23 @@ def task_maker(
         return tuple(replace(task, digest=digests[task.item]) for task in tasks)
 
     return tasks_for
+
+
+def _in_order(items: Mapping[str, Item]) -> Iterator[Item]:
+    """Yield items, each after what it needs or uses, and hidden ones as late as that allows.
+
+    The programs of one submission share a network and the machine: what one of them got it can leave in
+    counters of the kernel, and a later one prints them for the student.
+    """
+    sorter = TopologicalSorter({item.id: (*item.needs, *item.uses) for item in items.values()})
+    sorter.prepare()
+    ready: list[Item] = []
+    while sorter.is_active():
+        ready += (items[name] for name in sorter.get_ready())
+        item = min(ready, key=lambda item: item.visible != "always")
+        ready.remove(item)
+        yield item
+        sorter.done(item.id)
 
 
 def _needs_kind(kind: str, item: Item, items: Mapping[str, Item]) -> bool:

@@ -98,6 +98,18 @@ def test_staff_and_student_get_the_same_formats_in_places_of_their_own(graded, c
     assert "double doubles" in told
 
 
+def test_a_hidden_item_is_observed_after_those_that_the_student_sees(graded, course):
+    """Its program may leave what it got in counters of the kernel, which a later one can print."""
+    rubric = course / "rubrics/tiny.yaml"
+    rubric.write_text(rubric.read_text().replace("{id: double,", "{id: double, needs: [seed],"))
+    with rubric.open("a") as file:
+        file.write(
+            "  - {id: seed, title: first, points: 0, visible: never, check: matches_reference,"
+            " of: work.double, inputs: numbers}\n"
+        )
+    assert [*graded().evidence.observations] == ["fast", "extra", "seed", "double", "hush"]
+
+
 def test_an_item_whose_devices_are_not_here_is_pending_and_nobodys_fault(graded):
     done = graded()
     line = next(line for line in done.scorecard.lines if line.item == "fast")
