@@ -76,17 +76,25 @@ def page(view: ClassView) -> str:
 
 def facts(view: ClassView) -> dict[str, str]:
     """Return the key figures of a class by label."""
-    totals, standings, spent = totals_of(view), standings_of(view), gpu_seconds(view)
+    totals, standings = totals_of(view), standings_of(view)
     middle = f"{number(median(totals.settled))} / {number(totals.possible)}" if totals.settled else "…"
-    return {
+    figures = {
         "students": str(len(totals.settled) + len(totals.so_far)),
         "submissions": str(len(view.submissions)),
         _median_label(totals): middle,
         "grades that are final": str(standings[Standing.FINAL]),
         "provisional": str(standings[Standing.PROVISIONAL]),
         "held": str(standings[Standing.HELD]),
-        "GPU minutes": "unknown" if spent is None else f"{spent / 60:.1f}",
+        "GPU minutes": _gpu_minutes(view),
     }
+    return {name: figure for name, figure in figures.items() if figure}
+
+
+def _gpu_minutes(view: ClassView) -> str:
+    """Return the minutes of GPUs; empty if they round to 0, as where none was there to be used."""
+    spent = gpu_seconds(view)
+    minutes = "unknown" if spent is None else f"{spent / 60:.1f}"
+    return "" if minutes == "0.0" else minutes
 
 
 def _median_label(totals: Totals) -> str:
@@ -100,15 +108,16 @@ def _notes(view: ClassView) -> list[str]:
     rubrics = ", ".join(
         f"{name} ({counted(count, 'submission')})" for name, count in (view.rubrics or {}).items()
     )
+    gpus = "GPU minutes: the seconds of items that need GPUs, times the GPUs, of the evidence that holds."
+    if view.gpus is None:
+        gpus = "GPU minutes are unknown, for the rubric is not at hand to say which items need a GPU."
     notes = [
         f"Grades as of {local_time(view.scored_at, view.time_zone)}." if view.scored_at else "",
         f"Graded by {rubrics}." if rubrics else "",
         "Not all are graded by the same rubric; grader rescore says what would change."
         if len(view.rubrics or {}) > 1
         else "",
-        "GPU minutes: the seconds of items that need GPUs, times the GPUs, of the evidence that holds."
-        if view.gpus is not None
-        else "GPU minutes are unknown, for the rubric is not at hand to say which items need a GPU.",
+        gpus if _gpu_minutes(view) else "",
         f"Grader {__version__}.",
     ]
     return [note for note in notes if note]

@@ -161,7 +161,7 @@ class Page(HTMLParser):
     def __init__(self, source):
         super().__init__(convert_charrefs=True)
         self.tags, self.texts, self._path = [], [], []
-        self.feed(re.sub(r"<(line|rect|circle)([^<>]*)/>", r"<\1\2>", source))
+        self.feed(re.sub(r"<(line|rect|circle)([^<>]*)/>", r"<\1\2>", source.replace("<wbr>", "")))
         self.close()
         assert self._path == []
 
@@ -356,6 +356,13 @@ def test_gpu_minutes_count_each_gpu_and_nothing_that_was_simulated(book):
     assert "GPU minutes 3.5" in Page(page(view)).text
     assert gpu_seconds(class_view(book, "tiny")) is None
     assert "GPU minutes are unknown" in shown(book, None).text
+
+
+@pytest.mark.parametrize("wall_s", [0.0, 2.0])
+def test_a_class_that_used_no_gpu_reads_nothing_of_gpus(book, wall_s):
+    by = rubric(item("a", devices={"gpu": 1}))
+    keep(book, saw("a", wall_s=wall_s), by=by)
+    assert "GPU" not in shown(book, by).text
 
 
 def test_speedups_are_held_against_the_threshold_that_now_holds_with_their_intervals(book):
