@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -51,6 +52,8 @@ QUANTITIES = {
 }
 """Names of quantities in plain words; others are named as in the evidence, without their units."""
 
+_WITHIN = re.compile(r"(?<=\w[_./-])(?=\w)")
+"""Where a title may break within a word: behind what joins the parts of a name of a function or a file."""
 OF_A_DIFFERENCE = frozenset({"wrong", "max_rel_error"})
 """Quantities that are 0 where the largest difference is."""
 
@@ -129,6 +132,7 @@ def _bytecode() -> FileSystemBytecodeCache | None:
 def environment(*folders: Path) -> Environment:
     """Return the environment of our templates, and of those in further folders, which come first."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup, escape
 
     def safe(value: Any) -> Any:
         """Shorten a text and spell out what a reader's program would act on; escaping follows."""
@@ -146,7 +150,11 @@ def environment(*folders: Path) -> Environment:
         keep_trailing_newline=True,
         bytecode_cache=_bytecode(),
     )
-    environment.filters |= {"percent": "{:.2f}%".format, "pixels": "{:.1f}".format}
+    environment.filters |= {
+        "breakable": lambda text: Markup(_WITHIN.sub("<wbr>", str(escape(safe(text))))),  # noqa: S704 - escaped
+        "percent": "{:.2f}%".format,
+        "pixels": "{:.1f}".format,
+    }
     environment.globals |= {
         "SIGNS": SIGNS,
         "class_of": lambda drawing: type(drawing).__name__,

@@ -15,9 +15,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt install chromium)")
 
-BROKEN_WORDS = """() => {
+BROKEN_WORDS = """selector => {
     const broken = [];
-    for (const table of document.querySelectorAll("table")) {
+    for (const table of document.querySelectorAll(selector)) {
         const texts = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
         for (let text = texts.nextNode(); text; text = texts.nextNode()) {
             if (text.parentElement.closest(".sr")) continue;
@@ -31,7 +31,7 @@ BROKEN_WORDS = """() => {
     }
     return broken;
 }"""
-"""Words of tables that do not stand on one line."""
+"""Words of some elements that do not stand on one line."""
 CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
     .filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerText)"""
 
@@ -68,8 +68,22 @@ def test_a_table_of_words_fits_and_breaks_none(make, chromium, width):
     card = make.graded([make.item("a", "Title")], [make.seen("a", 0.5)])
     page = opened(chromium, replace(card.staff, drawings={"a": (SUGGESTED,)}), width)
     assert page.evaluate(CUT_TABLES) == []
-    assert page.evaluate(BROKEN_WORDS) == []
+    assert page.evaluate(BROKEN_WORDS, "table") == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_titles_and_names_break_between_the_words_of_an_identifier(make, chromium):
+    title = "matmul_transpose_numba_with_shared_memory of src/kernels/matmul_transposed.py is faster"
+    case = make.case("matmul_transpose_numba_with_shared_memory_for_small_matrices", note="differs")
+    card = make.graded(
+        [make.item("a", title)],
+        [make.seen("a", 0.0, cases=(case,))],
+        student="dlsys_wrong_gradient_of_weights_and_biases",
+    )
+    page = opened(chromium, card.student())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate(BROKEN_WORDS, "h1, .title, h3") == []
+    assert page.locator("h3").inner_text() == title
 
 
 def printed(page, tmp_path):

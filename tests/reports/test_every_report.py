@@ -12,7 +12,7 @@ from grader.reports.html import Html
 from grader.reports.junit import JUnit
 from grader.reports.score_json import ScoreJson
 
-VOID = {"meta"}
+VOID = {"meta", "wbr"}
 
 
 class Balanced(HTMLParser):

@@ -67,7 +67,7 @@ def page(card):
 
 def sections(card):
     """The sections below the table, by the title of their item: whether open, and the source."""
-    source = Html().render(card.staff)
+    source = Html().render(card.staff).replace("<wbr>", "")
     found = re.findall(r'<section class="item.*?</section>', source, re.DOTALL)
     titles = [re.search(r"<h3>(.*?)</h3>", section, re.DOTALL)[1] for section in found]
     return dict(zip(titles, found, strict=True))
