@@ -11,7 +11,7 @@ from grader.contracts.report import Report
 from grader.model.magnitude import number
 from grader.model.observation import STUDENTS_DOING
 from grader.model.score import Standing
-from grader.reports.item_rows import ENDINGS, MOST_CASES, ItemRow, item_row
+from grader.reports.item_rows import CHARTS, ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
 from grader.reports.words import (
     LineState,
@@ -29,7 +29,7 @@ from grader.reports.words import (
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from grader.model.evidence import Evidence, WorkerRun
+    from grader.model.evidence import WorkerRun
     from grader.model.score import Line, Scorecard, Total
     from grader.model.view import AudienceView
 
@@ -89,7 +89,7 @@ class Html(Report):
             banners=banners,
             explained={line.item for lines in banners.values() for line in lines},
             repeated={line.item for lines in banners.values() for line in lines[1:]},
-            origin=_origin(view.evidence, card, view.time_zone),
+            origin=_origin(view),
             ENDINGS=ENDINGS,
             MOST_CASES=MOST_CASES,
         )
@@ -157,21 +157,37 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
     return pending
 
 
-def _origin(evidence: Evidence, card: Scorecard, zone: tzinfo) -> Iterator[tuple[str, str]]:
-    submission = evidence.submission
+def _origin(view: AudienceView) -> Iterator[tuple[str, str]]:
+    """Yield what was graded, by what, when and where; students read of the machine what times depend on."""
+    card, zone, submission = view.scorecard, view.time_zone, view.evidence.submission
+    for_staff = view.audience == "staff"
     yield "Handed in", submission.archive
     yield "Of several uploads", submission.chosen
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
-    yield "Digest of the files", card.submission_digest
-    yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
+    yield "Digest of the files", card.submission_digest if for_staff else ""
+    yield "Rubric", f"{card.rubric}, {card.rubric_digest}" if for_staff else card.rubric
     yield "Grader", __version__
-    runs = [list(_run(run, zone)) for run in evidence.runs]
+    timed = any(isinstance(drawing, CHARTS) for drawings in view.drawings.values() for drawing in drawings)
+    runs = [
+        list(_run(run, zone) if for_staff else _run_for_students(run, zone, timed=timed))
+        for run in view.evidence.runs
+    ]
     of_all = [fact for fact in runs[0] if all(fact in run for run in runs)] if runs else []
     for run in runs:
         yield from (fact for fact in run if fact not in of_all)
     yield from of_all
+
+
+def _run_for_students(run: WorkerRun, zone: tzinfo, *, timed: bool) -> Iterator[tuple[str, str]]:
+    facts = run.environment
+    yield "Observed at", local_time(run.started_at, zone)
+    yield "Python", plain(facts.get("python", ""))
+    if timed:
+        yield "Processor", plain(facts.get("processor", ""))
+        yield ENVIRONMENT["cores"], plain(facts.get("cores", ""))
+        yield "GPU", plain([gpu.get("name", "") for gpu in facts.get("gpus", ()) if isinstance(gpu, Mapping)])
 
 
 def _run(run: WorkerRun, zone: tzinfo) -> Iterator[tuple[str, str]]:

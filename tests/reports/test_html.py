@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from grader import __version__
 from grader.checks.points_drawings import points_drawings
 from grader.model.observation import Case, Outcome, Quantity
 from grader.reports.class_groups import fold
@@ -317,6 +318,33 @@ def test_what_the_machine_was_is_named_in_words(make):
         ("X y", "1"),
     ]
     assert ("Digest of the files", card.scorecard.submission_digest) in terms
+
+
+@pytest.mark.parametrize("timed_", [True, False])
+def test_a_student_reads_of_the_machine_what_times_depend_on(make, timed_):
+    measured = {"ratio": 2.0, "ratio_low": 1.9, "ratio_high": 2.1, "threshold": 40.0}
+    quantities = {name: Quantity(value=value) for name, value in measured.items()}
+    card = timed(make, make.seen("a", quantities=quantities if timed_ else {}))
+    gpus = [{"name": "NVIDIA H200", "uuid": "GPU-1", "driver": "570"}] * 2
+    environment = {
+        "python": "CPython 3.11.9", "processor": "AMD EPYC 9654", "cores": 2, "gpus": gpus,
+        "kernel": "Linux 6.8", "subject": {"landlock_abi": 7}, "load_1min": 0.5,
+    }  # fmt: skip
+    run = replace(card.evidence.runs[0], environment=environment)
+    view = replace(card.student(), evidence=replace(card.evidence, runs=(run,)))
+    terms = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", Html().render(view).partition("<footer>")[2]))
+    machine = {"Processor": "AMD EPYC 9654", "CPU cores": "2", "GPU": "NVIDIA H200, NVIDIA H200"}
+    assert terms == {
+        "Handed in": "alice.tar.gz",
+        "Handed in at": "2024-12-19 08:00 UTC",
+        "Files graded": "max_functions.py, utils.py",
+        "Files ignored": "__pycache__/utils.pyc",
+        "Rubric": card.rubric.name,
+        "Grader": __version__,
+        "Observed at": "2024-12-20 10:11 UTC",
+        "Python": "CPython 3.11.9",
+        **(machine if timed_ else {}),
+    }
 
 
 def test_what_is_the_same_in_all_runs_is_said_once(make):
