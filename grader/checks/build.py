@@ -122,7 +122,7 @@ def _note(built: Built) -> str:
 
 def _meant(built: Built, context: CheckContext) -> str:
     """Return which file was probably meant to be one that make does not find; empty if none was."""
-    from grader.harness.missing import meant
+    from grader.filenames import meant
 
     if built.outcome is Outcome.NOT_BUILT:
         for error in built.errors:

@@ -13,7 +13,7 @@ from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
 from grader.contracts.check import CheckKind
 from grader.contracts.context import REFERENCE
-from grader.harness.missing import meant
+from grader.filenames import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
 from grader.model.options import SubmittedFile, option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -50,7 +50,8 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
 
     Any other path is one upload, whether it exists or not. A zip is unpacked below the folder that `place`
     returns when it is first needed. A zip beside uploads is one as well, whatever the files in it are called:
-    of `submissions/*.zip` each is a student's, who may have named a file in it after another student.
+    of `submissions/*.zip` each is a student's, who may have named a file in it after another student. So is a
+    folder with an archive among others like it.
 
     Raises:
         SubmissionError: a platform's zip holds what none holds.
@@ -59,7 +60,8 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
     uploads: list[Path] = []
     problems: list[str] = []
     unread: list[str] = []
-    found = [(path, _lying(path), _zipped(path)) for path in paths]
+    listed = _not_of_students([(path, _lying(path)) for path in paths])
+    found = [(path, lying, _zipped(path)) for path, lying in listed]
     only_classes = all(lying or zipped for _, lying, zipped in found)
     for number, (path, lying, zipped) in enumerate(found):
         folder, names = path, lying
@@ -104,6 +106,19 @@ def _lying(folder: Path) -> list[str]:
     except (UsageError, OSError):  # the error is reported when it is opened
         return []
     return names if all(by_platform(name) or _is_archive(folder / name) for name in names) else []
+
+
+def _not_of_students(listed: Sequence[tuple[Path, list[str]]]) -> Sequence[tuple[Path, list[str]]]:
+    """Return folders with the uploads in them, without those that are one student's each, as in `FOLDER/*`.
+
+    They are if most of several folders have a single archive: its name, as `hw1.zip`, says of nobody whose
+    it is, and the folder's does.
+    """
+    names = [lying for _, lying in listed if lying and not any(map(by_platform, lying))]
+    single = sum(len(lying) == 1 for lying in names)
+    if single < 2 or 2 * single <= len(names):
+        return listed
+    return [(path, [] if lying in names else lying) for path, lying in listed]
 
 
 def _is_archive(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from grader.filenames import meant
 from grader.intake.accept import accepted, matcher
 from grader.intake.download import by_platform
 from grader.intake.entry import SubmissionRefused
@@ -67,8 +68,12 @@ def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
             f" (it is read as one submission, because {_some([*map(shown, others)])} lies beside "
             f"{len(archives)} archives; take that out if they are a class)"
         )
-    if len(others) > 1 and all("/" in path for path in paths):
-        return f" (if each of its {len(others)} folders is a submission, name them all, as in FOLDER/*)"
+    inside = [path for path in (*paths, *junk) if not is_litter(path.partition("/")[0])]
+    folders = {path.partition("/")[0] for path in inside}
+    if all("/" in path for path in inside) and len(folders) > 1:
+        return f" (if each of its {len(folders)} folders is a submission, name them all, as in FOLDER/*)"
+    if len(folders) == 1 and sum(path.lower().endswith(ARCHIVE_ENDINGS) for path in inside) > 1:
+        return f" (if it is the folder of a class, name what is in {shown(*folders)}/ instead of it)"
     return ""
 
 
@@ -78,11 +83,24 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     if len(uploads) > 1 and all(map(by_platform, uploads)):
         return " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)"
     if nearly := _nearly(paths, patterns):
-        meant = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
-        return f" (it holds {_some(meant)})"
+        names = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
+        return f" (it holds {_some(names)})"
+    if similar := _similar(paths, patterns):
+        return f" ({similar})"
     for path in sorted(junk):
         if path.lower().endswith(ARCHIVE_ENDINGS):
             return f" (it holds {shown(path)}: an archive inside is not unpacked)"
+    return ""
+
+
+def _similar(paths: Collection[str], patterns: Sequence[str]) -> str:
+    """Name the first file that is missing where one of a similar name was handed in, and what to do."""
+    folders = {path.partition("/")[0] if "/" in path else "" for path in paths}
+    top = f"{folders.pop()}/".lstrip("/") if len(folders) == 1 else ""
+    inside = [path.removeprefix(top) for path in paths]
+    for pattern in missing((), patterns):
+        if near := meant(pattern, inside, patterns):
+            return f"{pattern} is missing; there is {shown(near[0])}: {near[1]}"
     return ""
 
 

@@ -144,6 +144,17 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             " (it holds hw1/utils.py: did you mean utils.py?)",
         ),
         (
+            ["work/my_utils.py", "work/notes.txt"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (utils.py is missing; there is my_utils.py: if it is meant, it must be called utils.py)",
+        ),
+        (
+            ["other.py"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py",
+        ),
+        (
             ["EX2.CU"],
             "hw3",
             "holds no file of hw3; hand in src/*.cu (it holds EX2.CU: did you mean src/*.cu?)",

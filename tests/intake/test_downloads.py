@@ -106,6 +106,17 @@ def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
     assert (found.uploads, found.several) == ((folder,), False)
 
 
+def test_folders_with_an_archive_each_are_a_students_each(tmp_path, place):
+    for path in ("ann/hw1.zip", "bob/hw1.zip", "cid/hw.zip", "cid/old.zip", "dan/hw1.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    folders = [tmp_path / name for name in ("ann", "bob", "cid", "dan")]
+    assert spread(folders, place).uploads == tuple(folders)
+    # a single one, or folders of a class
+    assert spread([folders[0], folders[3]], place).uploads == (tmp_path / "ann/hw1.zip", folders[3])
+    assert spread([folders[2], folders[0]], place).uploads[0] == tmp_path / "cid/hw.zip"
+
+
 def test_a_folder_that_moodle_made_for_one_submission_is_one(tmp_path, place):
     folder = tmp_path / "Ann_12_assignsubmission_file"
     folder.mkdir()

@@ -1,0 +1,68 @@
+"""The file that was meant where another name was given: capitals, copies, other endings, similar names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from pathlib import PurePosixPath
+
+_OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".docx", ".doc", ".pdf"})
+"""Endings under which editors and browsers store a file that should have another."""
+_ALIKE = 0.75
+"""The similarity (difflib's ratio) from which on a name may be meant to be another."""
+_LONG_ENOUGH = 4
+"""Letters from which on a name is recognised in a longer one without a sign between them."""
+COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
+"""What browsers and file managers add to the name of a second copy: `utils (1).py`, `utils - Copy.py`."""
+
+
+def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tuple[str, str] | None:
+    """The file that was probably meant to be this one, and what must become of it; None if there is none.
+
+    That is one of its name but for capitals, a copy's number or the folder; else one whose name resembles it;
+    else the only one of its ending, if no `accepted` file has it.
+    """
+    needed = PurePosixPath(file)
+    paths = [path for path in map(PurePosixPath, others) if path != needed]
+    near = [path for path in paths if _plain(path) == _plain(needed)]
+    perhaps = "" if near else "if it is meant, "
+    if not near:
+        near = [path for path in paths if _resembles(path, needed)]
+    if not near and needed.suffix not in {PurePosixPath(path).suffix for path in accepted}:
+        same = [path for path in paths if path.suffix.casefold() == needed.suffix]
+        near = same if len(same) == 1 else []
+    if not near:
+        return None
+    nearest = min(near, key=lambda path: (-_likeness(path, needed), len(path.parts), str(path)))
+    place = "in the top folder" if needed.parent == PurePosixPath() else f"in {needed.parent}/"
+    must = [f"be called {needed.name}"] if nearest.name != needed.name else []
+    must += [f"lie {place}"] if nearest.parent != needed.parent else []
+    if nearest.suffix == ".ipynb" and needed.suffix == ".py":
+        return str(nearest), f"its code must be handed in as {file}"
+    return str(nearest), f"{perhaps}it must {' and '.join(must)}"
+
+
+def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
+    """Tell whether a name holds another, is much like it, or differs in its ending alone."""
+    stem, wanted = COPY.sub("", path.stem.casefold()), needed.stem.casefold()
+    if path.suffix.casefold() == needed.suffix.casefold():
+        parts = re.split(r"[^a-z0-9]+", stem)
+        return (
+            wanted in parts or _holds(stem, wanted) or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
+        )
+    return stem in (wanted, needed.name.casefold()) and path.suffix.casefold() in _OTHER_ENDINGS
+
+
+def _likeness(path: PurePosixPath, needed: PurePosixPath) -> float:
+    """Return difflib's ratio of two names, 1 where they differ in what a copy's name is given alone."""
+    return SequenceMatcher(None, _plain(path), _plain(needed)).ratio()
+
+
+def _holds(stem: str, wanted: str) -> bool:
+    return len(wanted) >= _LONG_ENOUGH and stem.startswith(wanted)
+
+
+def _plain(path: PurePosixPath) -> str:
+    """A file's name in small letters, without what makes a copy's name another one."""
+    return COPY.sub("", path.stem.casefold()) + path.suffix.casefold()
