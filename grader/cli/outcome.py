@@ -184,6 +184,8 @@ class RunSummary:
                 "if that is meant, rename it and grade again"
             )
         absent = ", ".join(missing(of.files, accepts)[:_LISTED])
+        for archive in of.unread if absent else ():
+            yield f"{where}: inside, {archive}; there is no {absent}: look whether that is in it"
         for path in of.dropped if absent else ():
             if packed(Path(path)) and not split_ending(path)[1]:  # others were looked into
                 yield (

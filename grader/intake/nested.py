@@ -33,11 +33,13 @@ class NestedArchive:
     """The staged copy, whose name has the same ending."""
 
 
-def staged(entry: ArchiveFile, beside: Path, number: int) -> NestedArchive | None:
-    """Copy an entry, if it is an archive of a supported format and not too large to look into."""
+def staged(entry: ArchiveFile, beside: Path, number: int) -> NestedArchive | str:
+    """Copy an entry, if it is an archive of a supported format; return why it is not looked into, or ""."""
     ending = split_ending(entry.path)[1]
-    if entry.junk != entry.path or not ending or number >= AT_MOST:
-        return None
+    if entry.junk != entry.path or not ending:
+        return ""
+    if number >= AT_MOST:
+        return f"{shown(entry.path)} is one of more than {AT_MOST} archives inside"
     file = beside / f"nested-{number}{ending}"
     left = _LONGEST
     with file.open("xb") as target:
@@ -46,7 +48,7 @@ def staged(entry: ArchiveFile, beside: Path, number: int) -> NestedArchive | Non
             target.write(data)
     if left < 0:
         file.unlink()
-        return None
+        return f"{shown(entry.path)} is an archive of more than {_LONGEST // MIB} MiB"
     return NestedArchive(path=entry.path, file=file)
 
 
@@ -55,17 +57,23 @@ def require_complete(
     files: Mapping[str, str],
     sha256: Mapping[str, str],
     accepts: Collection[str],
-) -> None:
-    """Check that no accepted file is missing which lies packed beside the others.
+) -> tuple[str, ...]:
+    """Check that no accepted file is missing which lies packed beside the others; return unread archives.
 
     `files` are the accepted files by their paths in the upload, `sha256` their digests by these. An archive
     with another version of one of them, as an older copy or the course's own files, belongs to nothing here.
+    One that cannot be read is returned as a text that says why.
 
     Raises:
         SubmissionRefused: one is missing, and what both have is the same.
     """
+    unread = []
     for archive in nested:
-        packed = _digests(archive.file, accepts)
+        try:
+            packed = _digests(archive.file, accepts)
+        except (SubmissionRefused, UsageError) as refusal:
+            unread.append(f"{shown(archive.path)} {str(refusal).partition(';')[0]}")
+            continue
         missing = sorted(packed.keys() - files.keys())
         if missing and all(packed[path] == sha256[files[path]] for path in packed.keys() & files.keys()):
             names = ", ".join(map(shown, missing[:_LISTED])) + (", …" if len(missing) > _LISTED else "")
@@ -73,20 +81,22 @@ def require_complete(
                 f"holds {shown(archive.path)}, an archive with {names} in it, which would not be graded; "
                 "hand in all files in one archive, without an archive inside"
             )
+    return tuple(unread)
 
 
 def _digests(archive: Path, accepts: Collection[str]) -> dict[str, str]:
-    """Return the SHA-256 of each accepted file of an archive; nothing if it cannot be read."""
+    """Return the SHA-256 of each accepted file of an archive.
+
+    Raises:
+        SubmissionRefused, UsageError: it cannot be read.
+    """
     sha256: dict[str, str] = {}
-    try:
-        with closing(entries(archive, _LIMITS)) as files:
-            for entry in files:
-                if entry.junk:
-                    continue
-                digest = hashlib.sha256()
-                while data := entry.read(CHUNK):
-                    digest.update(data)
-                sha256[entry.path] = digest.hexdigest()
-    except (SubmissionRefused, UsageError):
-        return {}
+    with closing(entries(archive, _LIMITS)) as files:
+        for entry in files:
+            if entry.junk:
+                continue
+            digest = hashlib.sha256()
+            while data := entry.read(CHUNK):
+                digest.update(data)
+            sha256[entry.path] = digest.hexdigest()
     return {file: sha256[path] for file, path in accepted(sha256, tuple(accepts)).items()}

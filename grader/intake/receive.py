@@ -64,7 +64,7 @@ def receive(
                 arrivals = _unpack_inner(only, beside / "inner", candidates, limits)
             in_folder = isinstance(source, Path) and is_folder(source)
             chosen, files = identify(arrivals.paths, arrivals.junk, candidates, is_folder=in_folder)
-            require_complete(arrivals.nested, files, arrivals.sha256, candidates[chosen].accepts)
+            unread = require_complete(arrivals.nested, files, arrivals.sha256, candidates[chosen].accepts)
             _check_team(sender, candidates[chosen])
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
     except SubmissionRefused as refusal:
@@ -74,6 +74,7 @@ def receive(
     return Submission(
         student=sender.student,
         members=sender.members,
+        unread=(*arrivals.unread, *unread),
         assignment=chosen,
         archive=name,
         digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
@@ -99,6 +100,8 @@ class Arrivals:
     """In hexadecimal, of each of these."""
     nested: list[NestedArchive] = field(default_factory=list)
     """Archives among the junk, as many as are looked into."""
+    unread: list[str] = field(default_factory=list)
+    """The others, each with why it is not."""
 
     def only_an_archive(self) -> NestedArchive | None:
         """Return the archive that is all there is, without what systems leave beside files."""
@@ -208,8 +211,11 @@ def _unpack(
         for entry in files:
             if entry.junk:
                 arrivals.junk.add(entry.junk)
-                if archive := staged(entry, beside, len(arrivals.nested)):
+                archive = staged(entry, beside, len(arrivals.nested))
+                if isinstance(archive, NestedArchive):
                     arrivals.nested.append(archive)
+                elif archive:
+                    arrivals.unread.append(archive)
                 continue
             arrivals.paths.append(entry.path)
             if possible(entry.path):

@@ -22,6 +22,8 @@ class Submission:
     """Accepted files, relative to the workspace, sorted."""
     dropped: tuple[str, ...] = ()
     """Files of the archive that were ignored, sorted."""
+    unread: tuple[str, ...] = ()
+    """Archives among these that were not looked into, each with why: `code.zip holds an encrypted file`."""
     top: str = ""
     """The folder of the archive that is the workspace, with a slash at its end; empty for the top of it."""
     members: tuple[str, ...] = ()

@@ -47,6 +47,7 @@ class AudienceView:
             archive=one_line(submission.archive),
             files=tuple(map(one_line, submission.files)),
             dropped=tuple(map(one_line, submission.dropped)),
+            unread=tuple(map(one_line, submission.unread)),
         )
         if shown != submission:
             object.__setattr__(self, "evidence", replace(self.evidence, submission=shown))

@@ -166,6 +166,7 @@ def _origin(view: AudienceView) -> Iterator[tuple[str, str]]:
     yield "Handed in at", local_time(submission.submitted_at, zone) if submission.submitted_at else ""
     yield "Files graded", ", ".join(submission.files)
     yield "Files ignored", ", ".join(submission.dropped)
+    yield "Archives not unpacked", "; ".join(submission.unread)
     yield "Digest of the files", card.submission_digest if for_staff else ""
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}" if for_staff else card.rubric
     yield "Grader", __version__

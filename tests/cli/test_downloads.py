@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from textwrap import dedent
@@ -41,6 +42,14 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
 def test_a_file_that_is_not_graded_for_its_name_is_told(course):
     """A misnamed file beside a right one: without a word the items of that file would earn nothing."""
     archive = course.submissions_folder / "ann.zip"
+    encrypted = io.BytesIO()
+    with zipfile.ZipFile(encrypted, "w") as file:
+        file.writestr("work.py", "x = 1")
+    # bit 0 of the flags, in the local header and in the central directory
+    data = bytearray(encrypted.getvalue())
+    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(signature) + offset] |= 1
+    encrypted = io.BytesIO(data)
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("more.py", "x = 1")
         file.writestr("work.py.txt", "def double(x): return 2 * x")
@@ -48,10 +57,18 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
         file.writestr("code.rar", "Rar!")
         file.writestr("data.gz", "x")
         file.writestr("data.zip", "x")
+        file.writestr("locked.zip", encrypted.getvalue())
+        file.writestr("large.zip", bytes(33 << 20))
     done = course.run("run", str(archive))
     assert done.stderr == (
         "grader: ann.zip (ann): work.py.txt is not graded, and there is no work.py; "
         "if that is meant, rename it and grade again\n"
+        "grader: ann.zip (ann): inside, large.zip is an archive of more than 32 MiB; there is no work.py: "
+        "look whether that is in it\n"
+        "grader: ann.zip (ann): inside, data.zip is no archive, whatever its name says; "
+        "there is no work.py: look whether that is in it\n"
+        "grader: ann.zip (ann): inside, locked.zip holds an encrypted file (work.py); "
+        "there is no work.py: look whether that is in it\n"
         "grader: ann.zip (ann): code.rar inside is not unpacked, and there is no work.py; "
         "look whether that is in it\n"
     )
