@@ -42,12 +42,17 @@ class CallBudget:
     Of its limit a program does not lose what *other* processes kept it waiting for a core. What the kernel
     computes for the program in threads of its own looks like others, but stops when the program does: behind
     the limit a delay counts only where others were at work while the program stood, before or after it. Far
-    behind lies a bound on the wall clock; a program that reaches it without having had its time is `starved`.
+    behind lies a bound on the wall clock; a program that reaches it without having had its time is `starved`
+    if others are at work then. None computes for longer than its limit on each of its `cores`.
     """
 
     within_s: float
+    cores: int = 1
     wall_s: float = 0.0
     delay_s: float = 0.0
+    cpu_s: float = 0.0
+    """0 where the kernel does not tell."""
+    _starved: bool = False
     _others: bool = True
     """Whether others were at work before this turn."""
 
@@ -62,15 +67,25 @@ class CallBudget:
         left_s = self.most_s - self.wall_s
         return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / LOOKS))
 
-    def charge(self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool]) -> None:
+    def charge(
+        self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool], cpu_s: float = 0.0
+    ) -> None:
         """It ran for so long, and was kept waiting for so much of that; now it stands, and somebody can look.
 
         The first turn, in which nearly every call ends, counts as it is.
         """
         delay_s = min(max(0.0, delay_s), wall_s)
         self.wall_s += wall_s
+        self.cpu_s += cpu_s
         if self._others or (delay_s and others_at_work()):
             self.delay_s += delay_s
+        if self.wall_s > self.most_s and self.wall_s - self.delay_s < self.within_s:
+            self._starved = not self._has_computed and others_at_work()
+
+    @property
+    def _has_computed(self) -> bool:
+        """Whether it has computed for as long as its limit on every core, however many threads wait."""
+        return self.cpu_s > self.cores * self.within_s
 
     def resume(self, others_at_work: Callable[[], bool]) -> None:
         """It will go on: look before it does."""
@@ -78,11 +93,10 @@ class CallBudget:
 
     def verdict(self, answer: _Answer | None) -> _Answer | ProgramEnd | None:
         """The answer if it came in time, or that its time is over; None if it may go on."""
-        if self.wall_s <= self.most_s:
+        if self.wall_s <= self.most_s and (answer is not None or not self._has_computed):
             return answer
-        starved = self.wall_s - self.delay_s < self.within_s
         note = f"did not end within {self.within_s:g} s"
-        return ProgramEnd(outcome=Outcome.TIMED_OUT, note=note, starved=starved)
+        return ProgramEnd(outcome=Outcome.TIMED_OUT, note=note, starved=self._starved)
 
 
 def others_at_work(cores: Collection[int]) -> bool:

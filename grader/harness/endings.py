@@ -21,7 +21,19 @@ class ProgramEnd:
     outcome: Outcome
     note: str
     starved: bool = False
-    """Whether it was others who kept it from its time: whether the machine is to blame must be tried."""
+    """Whether it was others who kept it from its time, and the machine is to blame."""
+
+    def must_be_its_own(self) -> None:
+        """Refuse an end that others are to blame for.
+
+        Raises:
+            NotObservedError: they kept it from its time.
+        """
+        if self.starved:
+            raise NotObservedError(
+                f"the machine is too busy: a program {self.note}, for others used its cores; grade again "
+                "when less runs beside it"
+            )
 
 
 class LostError(Exception):

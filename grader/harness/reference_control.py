@@ -40,10 +40,6 @@ class ReferenceControl:
     folder: Path
     """The assignment's."""
 
-    def ends(self, requests: Sequence[Request]) -> bool:
-        """Tell whether the reference ends in time."""
-        return self.run(requests).outcome is not Outcome.TIMED_OUT
-
     def require(self, requests: Sequence[Request]) -> None:
         """Have the reference make the calls.
 

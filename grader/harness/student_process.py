@@ -209,7 +209,7 @@ class StudentProcess:
         well, and stays as it is until the next exchange of the same number.
 
         Raises:
-            NotObservedError: something broke, and a child that holds nothing of the student's broke too.
+            NotObservedError: others kept it from its time, or a child without code of the student's breaks.
         """
         if self.ended is not None:
             return RoundTrip(answer=self.ended, wall_s=0.0)
@@ -230,10 +230,10 @@ class StudentProcess:
             self.ended = exchange.answer
             self.end()
             self.output.drain()
+            exchange.answer.must_be_its_own()
             return exchange
-        if self.ended is not None or min(before.cpu_ns, self._stand.cpu_ns) < 0:
-            return exchange
-        return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9)
+        known = self.ended is None and min(before.cpu_ns, self._stand.cpu_ns) >= 0
+        return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9) if known else exchange
 
     def _ask(self, request: CallRequest, within_s: float, keep: int | None, begin: Begin) -> RoundTrip:
         """Send a request; let the program go on until it answers, ends or has had its time."""
@@ -243,8 +243,8 @@ class StudentProcess:
             self._calls.send(request.pack())
         except OSError:  # pid 1, which holds the other end as well, is gone, or it is filled
             return RoundTrip(answer=self._end_or_cut(), wall_s=0.0)
-        budget = CallBudget(within_s)
-        at_work = partial(others_at_work, self._cores or os.sched_getaffinity(0))
+        cores = self._cores or os.sched_getaffinity(0)
+        budget, at_work = CallBudget(within_s, len(cores)), partial(others_at_work, cores)
         while True:
             begun_ns, own_ns = _now_ns(), time.process_time_ns()
             if not budget.wall_s:
@@ -263,13 +263,13 @@ class StudentProcess:
                 result = self.results.read(answer, keep)
                 wall_s = budget.wall_s + (_now_ns() - begun_ns) / 1e9
                 return RoundTrip(answer=answer, wall_s=wall_s, result=result)
-            self._stand = stand
+            cpu_ns, self._stand = max(0, stand.cpu_ns - self._stand.cpu_ns), stand
             reply = answer or self._reply(request.nonce)
             result = self.results.read(reply, keep) if reply else NONE
             end_ns = _now_ns() if self._has_devices else stand.charged_ns
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
-            budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work)
+            budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work, cpu_ns / 1e9)
             verdict = budget.verdict(reply)
             if verdict is not None:
                 freeze_s = max(0, end_ns - done_ns) / 1e9

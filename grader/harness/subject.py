@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from grader.contracts.call import Burst, Call, InputCase, Request, Run
 from grader.contracts.context import Proof
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError
 from grader.harness.answer import read_answer, read_records
 from grader.harness.arguments import Arguments
 from grader.harness.course_forks import AfterCalls, ForkedAnswers
@@ -54,8 +54,7 @@ class ChildSubject:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
         `devices` is how many bytes of its devices are in use, where it has any. The `reference` makes the
-        calls of a program that failed, or did not get its time. `advice` adds to an import or a call that
-        failed what explains it.
+        calls of a program that failed. `advice` adds to an import or a call that failed what explains it.
         """
         self._child = child
         self._module = module
@@ -78,7 +77,6 @@ class ChildSubject:
         request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
-            must_have_had_its_time(exchange, self._reference)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
             self._must_be_its_own(self.imported, ())
             self.imported = self._explained("", self.imported)
@@ -114,7 +112,6 @@ class ChildSubject:
         with self._answering(sent, launches) as answer:
             exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, answer)
         requests = self._requests.followed_by(function, case)
-        must_have_had_its_time(exchange, self._reference, requests or ((function, case),))
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
         call = self._explained(function, _kept(call, function, self._unkept))
@@ -156,8 +153,6 @@ class ChildSubject:
             exchanges.append(exchange)
             unkept.append(self._unkept)
             if isinstance(exchanges[-1].answer, ProgramEnd):
-                last_request = ((function, requests[number][0]),)
-                must_have_had_its_time(exchanges[-1], self._reference, last_request)
                 break
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
@@ -297,25 +292,6 @@ def answers(child: StudentProcess) -> bool:
     return not isinstance(child.exchange(*document, child.limits.call_wall_s).answer, ProgramEnd)
 
 
-def must_have_had_its_time(
-    exchange: RoundTrip,
-    reference: ReferenceControl | None,
-    requests: Sequence[Request] = (),
-) -> None:
-    """Hold a program that was starved of its time against the reference in the same place.
-
-    Raises:
-        NotObservedError: the reference does not end in its time either.
-    """
-    if not isinstance(exchange.answer, ProgramEnd) or not exchange.answer.starved:
-        return
-    if reference is not None and not reference.ends(requests):
-        raise NotObservedError(
-            "the machine is too busy: the reference, tried right after, did not end in its time either; "
-            "grade again when less runs beside it"
-        )
-
-
 def run_program(
     child: StudentProcess,
     script: str,
@@ -328,7 +304,6 @@ def run_program(
         encoder = Encoder(child.shared_buffer.arguments)
         document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
         exchange = child.exchange(*document, wall_s)
-        must_have_had_its_time(exchange, reference)
         call = read_answer(child, exchange, script)
         if type(call.value) is int and call.value not in STATUS:
             call = replace(call, value=255)  # as of a process that ends with more than fits

@@ -244,6 +244,9 @@ def _rules(network: bool, pinned: bool) -> Iterable[SyscallRule]:
         yield SyscallRule(call, errno.EPERM, (Where(0, equals=_PID_1),))
     yield SyscallRule("setpriority", errno.EPERM, (Where(0, not_among=(os.PRIO_PROCESS,)),))
     yield SyscallRule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
+    # reported as done: who lets all others go first looks as if they kept it from its time
+    for call in ("setpriority", *_PRIORITIES[1:]):
+        yield SyscallRule(call, 0)
     yield from _wake_ups()
     yield from _hidden_memory()
     yield from _kept_busy()

@@ -56,3 +56,20 @@ def test_others_who_work_at_one_end_of_a_turn_have_delayed_it(before, after):
     budget.resume(lambda: before)
     budget.charge(4.0, 3.0, lambda: after)
     assert budget.most_s == 18.0
+
+
+@pytest.mark.parametrize(("cpu_s", "starved"), [(9.9, True), (10.1, False)])
+def test_who_computed_for_as_long_as_the_limit_was_not_kept_from_it(cpu_s, starved):
+    budget = CallBudget(10.0)
+    budget.charge(101.0, 101.0, lambda: True, cpu_s)
+    outcome = budget.verdict(None)
+    assert isinstance(outcome, ProgramEnd)
+    assert outcome.starved is starved
+
+
+def test_waiting_beside_others_gives_no_more_cpu_time_than_the_limit_on_every_core():
+    budget = CallBudget(10.0, cores=2)
+    budget.charge(15.0, 15.0, lambda: True, 19.9)
+    assert budget.verdict(None) is None
+    budget.charge(1.0, 1.0, lambda: True, 0.2)
+    assert isinstance(budget.verdict(None), ProgramEnd)

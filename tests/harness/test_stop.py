@@ -5,13 +5,15 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.contracts.call import InputCase
+from grader.contracts.call import Call, InputCase
 from grader.errors import NotObservedError
 from grader.harness.budget import PATIENCE
+from grader.harness.reference_control import ReferenceControl
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -322,6 +324,42 @@ def test_threads_of_its_own_are_no_busy_machine(classroom):
         call = subject.call("crowd", case())
     assert call.outcome is Outcome.TIMED_OUT
     assert call.wall_s < PATIENCE * SHORT.call_wall_s
+
+
+def starves(monkeypatch, *, others: bool) -> None:
+    """End the calls of a program behind their limit on the wall, when others kept it from all of its time."""
+    monkeypatch.setattr("grader.harness.student_process.others_at_work", lambda cores: others)
+    monkeypatch.setattr("grader.harness.budget.PATIENCE", 0.0)
+
+
+def test_a_machine_that_others_use_is_to_blame_for_a_starved_program_though_the_reference_ends(
+    classroom, monkeypatch
+):
+    with classroom.submit("def work(): 1 / 0", SHORT) as subject:
+        subject._reference = ReferenceControl(lambda requests: Call(outcome=Outcome.OBSERVED), Path())
+        starves(monkeypatch, others=True)
+        with pytest.raises(NotObservedError, match="the machine is too busy"):
+            subject.call("work", case())
+
+
+def test_a_program_that_starved_where_nobody_else_computes_has_itself_to_blame(classroom, monkeypatch):
+    with classroom.submit("def work(): 1 / 0", SHORT) as subject:
+        subject._reference = ReferenceControl(lambda requests: Call(outcome=Outcome.OBSERVED), Path())
+        starves(monkeypatch, others=False)
+        assert subject.call("work", case()).outcome is Outcome.TIMED_OUT
+
+
+def test_a_program_cannot_let_others_go_first_and_look_starved(any_classroom):
+    code = """
+        import os
+        def yields():
+            os.nice(19)
+            os.setpriority(os.PRIO_PROCESS, 0, 19)
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)
+    """
+    with any_classroom.submit(code) as subject:
+        assert subject.call("yields", case()).value == (0, 0)
 
 
 # --- the CPU time of all of a program's processes
