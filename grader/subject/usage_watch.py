@@ -11,6 +11,7 @@ from .check_processes import (
     CHILDREN_SYSTEM_TICKS,
     CHILDREN_USER_TICKS,
     CheckProcesses,
+    DescendantProcesses,
     cpu_clocks,
     run_delay_ns,
     stat_fields,
@@ -23,6 +24,8 @@ LOOK_EVERY_S = 0.02
 """A shorter call is not measured: that takes a little of the time that is being measured."""
 LOOKING_SHARE = 0.1
 """Of one core, at most, however many processes there are."""
+LOOK_AT_TOOLS_EVERY_S = 0.09
+"""How often a tool looks at what it has started."""
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _IDLE, _IOWAIT = 3, 4
 """Indices into the counts of a line of /proc/stat."""
@@ -127,7 +130,7 @@ class _Delay:
         self._others_from_ns = None
 
     def look(self, members: Iterable[int]) -> None:
-        """Return which limit is exceeded and by how much, in words of the protocol; empty for none."""
+        """Count what threads waited, and what others used, since the last look."""
         waited_ns = self._waiting(members)
         self._others_ns = _busy_ns(self._cores) - max(0, self._used_ns(members)) - time.process_time_ns()
         if self._others_from_ns is None:
@@ -150,6 +153,37 @@ class _Delay:
         waited_ns = sum(ns - self._waits.get(folder, 0) for folder, ns in waits.items())
         self._waits |= waits
         return waited_ns
+
+
+class ToolLimit:
+    """A limit of time for what a tool starts; what others keep that waiting for a core does not count.
+
+    Pid 1 limits the tool itself, by counts that what it starts cannot move.
+    """
+
+    def __init__(
+        self,
+        within_s: float,
+        *,
+        used_ns: CpuUsage | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin to count: everything that descends from this process belongs to it."""
+        self._within_s = within_s
+        self._clock = clock
+        self._processes = DescendantProcesses()
+        self._delay = _Delay(os.sched_getaffinity(0), used_ns or ProcessesUsage())
+        self._begun = self._looked = clock()
+        self._delay.rest(self._processes.members())
+        self._delay.begin()
+
+    def is_over(self) -> bool:
+        """Tell whether its time is over; to be asked often, for it looks at processes meanwhile."""
+        now = self._clock()
+        if now - self._looked > LOOK_AT_TOOLS_EVERY_S:
+            self._looked = now
+            self._delay.look(self._processes.members())
+        return now - self._begun > self._within_s + self._delay.by_others_ns / 1e9
 
 
 def _busy_ns(cores: frozenset[int]) -> int:

@@ -1,6 +1,9 @@
 """A program of several processes is run whole; what each reports is compared, and who waits where is told."""
 
+import os
 import re
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -191,6 +194,23 @@ def test_the_courses_file_wins_and_knows_its_arguments_and_its_backend(real_cont
     seen = Ranks().observe(options, real_context({"main.py": "1 / 0"}, course))
     assert seen.note == ""
     assert seen.output.startswith("rank 0:\n['--backend', 'gloo'] gloo")
+
+
+def test_what_others_kept_a_program_waiting_is_not_counted(real_context):
+    work = """
+def work(rank, barrier):
+    while time.process_time() < 1.5: pass
+"""
+    burns = "while True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", burns]) for _ in range(3 * (os.cpu_count() or 1))]
+    try:
+        seen = observe(real_context, work, replace(OPTIONS, within_s=3.0))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert seen.outcome is Outcome.OBSERVED, seen.note
+    assert seen.quantities["wall_s"].value > 3.0, "the others did not disturb it"
 
 
 ASKS = "def work(rank, barrier):\n    print(sys.argv[1:], os.environ['BACKEND'])"

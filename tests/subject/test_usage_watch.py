@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from grader.machine.freezer import new_freezer
 from grader.subject import usage_watch
-from grader.subject.usage_watch import FIRST_LOOK_S, ProcessesUsage, _Delay, cgroup_usage
+from grader.subject.usage_watch import FIRST_LOOK_S, ProcessesUsage, ToolLimit, _Delay, cgroup_usage
 
 NOBODY_WAITS = """
 import os, signal, sys, time
@@ -107,6 +108,27 @@ def test_what_was_counted_is_not_lost_when_a_process_ends_and_nobody_waits_for_i
 def children_of(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(child) for child in children.split()]
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "others_s", "over"),
+    [
+        pytest.param(0, 0, True, id="nobody kept it waiting"),
+        pytest.param(6, 6, False, id="others did"),
+        pytest.param(6, 0, True, id="its own threads did"),
+        pytest.param(0, 6, True, id="it slept beside others"),
+    ],
+)
+def test_a_limit_of_a_tool_counts_no_waiting_for_others(monkeypatch, waited_s, others_s, over):
+    counts = {"now": 0.0, "waited": 0, "busy": 0}
+    monkeypatch.setattr(usage_watch, "thread_folders", lambda members: ["a thread"])
+    monkeypatch.setattr(usage_watch, "run_delay_ns", lambda folder: counts["waited"])
+    monkeypatch.setattr(usage_watch, "_busy_ns", lambda cores: counts["busy"] + time.process_time_ns())
+    limit = ToolLimit(10.0, used_ns=lambda members: 0, clock=lambda: counts["now"])
+    counts["now"] = 0.1
+    assert not limit.is_over()
+    counts |= {"now": 15.0, "waited": waited_s * 10**9, "busy": others_s * 10**9}
+    assert limit.is_over() is over
 
 
 def test_a_first_look_that_comes_late_grants_no_more_than_one_that_comes_in_time(monkeypatch):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..usage_watch import ToolLimit
 from . import torchrun
 from .boot import COUNT, FOLDER, LAUNCHER, MAIN, SIGNAL
 from .processes import Standstill, lives, others
@@ -64,8 +65,9 @@ class RankLauncher:
         if not os.path.isfile(self._order["file"]):
             return {"how": MISSING}
         watched = Standstill(self._order["blocked_s"])
+        limit = ToolLimit(self._order["within_s"])
         launcher = self._start()
-        how, status = self._watch(launcher, watched, begun)
+        how, status = self._watch(launcher, watched, limit)
         now = time.monotonic()
         names = [MAIN] if self._order["launcher"] == "spawn" else []
         pids = {name: self._record(name, "process").get("pid", 0) for name in [*names, *self._ranks]}
@@ -131,18 +133,17 @@ class RankLauncher:
             )
             return self._main.pid
 
-    def _watch(self, launcher: int, watched: Standstill, begun: float) -> tuple[str, int | None]:
+    def _watch(self, launcher: int, watched: Standstill, limit: ToolLimit) -> tuple[str, int | None]:
         """Wait until it has ended, is late or is blocked; return which, and the launcher's exit status."""
         ignored_pids = [launcher] if self._order["launcher"] == "torchrun" else []
         while True:
             ended, status = os.waitpid(launcher, os.WNOHANG)
             if ended:
                 return ENDED, os.waitstatus_to_exitcode(status)
-            now = time.monotonic()
-            watched.look(now, others(ignored_pids))
+            watched.look(time.monotonic(), others(ignored_pids))
             if watched.blocked():
                 return BLOCKED, None
-            if now - begun > self._order["within_s"]:
+            if limit.is_over():
                 return LATE, None
             time.sleep(LOOK_EVERY_S)
 

@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import Any
 
 from numpy import frombuffer, uint8
 
+from ..usage_watch import ToolLimit
 from .cuda_renames import RENAMED
 from .diagnostics import TELLING, TEXT, Reader
 from .source import PYTHON_2
@@ -209,7 +209,7 @@ def _run(
     transcript: Transcript,
 ) -> int | None:
     """Run the command to its end, or end it and all it started in time."""
-    deadline = time.monotonic() + within_s
+    limit = ToolLimit(within_s)
     source, sink = os.pipe()
     with open(source, "rb", buffering=0) as printed:
         try:
@@ -227,7 +227,7 @@ def _run(
             return 127
         finally:
             os.close(sink)
-        while time.monotonic() < deadline:
+        while not limit.is_over():
             ended = process.poll() is not None
             if select.select([printed], [], [], 0 if ended else LOOK_EVERY_S)[0]:
                 if not (data := printed.read(2**16)):
@@ -235,8 +235,9 @@ def _run(
                 transcript.add(data)
             elif ended:  # something that it left behind still holds the pipe
                 break
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, deadline - time.monotonic()))
+        while process.poll() is None and not limit.is_over():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_EVERY_S)
         ended = process.returncode is not None
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
