@@ -42,12 +42,17 @@ class Expectation:
     """Keys of the `expected.yaml` of a submission: its points, or that it is refused."""
 
     about: str = option("One sentence: what is right or wrong with it.")
-    assignment: AssignmentName | None = option("Left out, the files say which.", default=None)
+    assignment: AssignmentName | None = option(
+        "Needed, unless it is `refused`: then the files say which.", default=None
+    )
     rubric: RubricName | None = option("Left out, the one named like the assignment.", default=None)
     earns: Mapping[str, Points] = option(
-        "Points of every item of the rubric, or `pending`.", default_factory=dict
+        "Points of every item of the rubric, or `pending`; needed, unless it is `refused`.",
+        default_factory=dict,
     )
-    total: float | Quotient | None = option("What it earns altogether, before any late rule.", default=None)
+    total: float | Quotient | None = option(
+        "What it earns altogether, before any late rule; needed, unless it is `refused`.", default=None
+    )
     on_gpu: Mapping[str, Points] = option(
         "The points of those items that earn something else on a machine with the GPUs that they ask for.",
         default_factory=dict,
@@ -75,8 +80,12 @@ class Expectation:
     def __post_init__(self) -> None:
         if self.refused and (self.earns or self.total is not None):
             raise ValueError("what is refused earns nothing; take out refused, or earns and total")
-        if not self.refused and not (self.assignment and self.earns and self.total is not None):
-            raise ValueError("must give assignment, earns and total, or else refused")
+        given = {"assignment": self.assignment, "earns": self.earns, "total": self.total is not None}
+        lacking = [key for key, is_given in given.items() if not is_given]
+        if lacking and not self.refused:
+            raise ValueError(
+                f"lacks {', '.join(lacking)}; add what it earns, or refused for what is not accepted"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -325,7 +325,7 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
         "dora/expected.yaml:3:9: earns.double: must be a number, a fraction such as 8/3 or pending, "
         'got "much"',
         'emil/expected.yaml:5:1: isolation: no sandbox is called "bubblewarp"; did you mean bubblewrap?',
-        "fay/expected.yaml:1:1: must give assignment, earns and total, or else refused",
+        "fay/expected.yaml:1:1: lacks earns, total; add what it earns, or refused for what is not accepted",
     }
 
 
