@@ -28,7 +28,10 @@ class Tolerance:
 
     def in_words(self) -> str:
         """Return how far a value may be off, in words of a sentence."""
-        return f"{self.rtol:g} of the expected value plus {self.atol:g}"
+        parts = [f"{self.rtol:g} of the expected value"] * bool(self.rtol) + [f"{self.atol:g}"] * bool(
+            self.atol
+        )
+        return " plus ".join(parts) or "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

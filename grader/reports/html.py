@@ -45,6 +45,9 @@ ENVIRONMENT = {
 }
 """Names of what a run says of its machine, and of a program's process; others are as in the evidence."""
 
+WRONG_SO_FAR = "needs a GPU; wrong in the simulator, as said above"
+"""The reason of open items whose own ones are already in the table."""
+
 
 class Html(Report):
     """Report page: points with their reasons, and for lost points the calls, results and expected values."""
@@ -153,7 +156,8 @@ def _pending(card: Scorecard) -> dict[str, list[Line]]:
     pending: dict[str, list[Line]] = {}
     for line in card.lines:
         if line.standing is Standing.PROVISIONAL:
-            pending.setdefault(open_reason(line), []).append(line)
+            wrong = line.simulated is not None and line.simulated < 1
+            pending.setdefault(WRONG_SO_FAR if wrong else open_reason(line), []).append(line)
     return pending
 
 

@@ -80,6 +80,11 @@ class ItemRow:
         return self.state.name.lower()
 
     @property
+    def simulated(self) -> bool:
+        """Whether it was seen in a simulator alone."""
+        return bool(self.observation and self.observation.simulated)
+
+    @property
     def section(self) -> bool:
         """Whether there is more to show than the line."""
         seen = self.observation

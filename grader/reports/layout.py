@@ -15,7 +15,7 @@ from grader.model.magnitude import seconds, size
 from grader.model.observation import Quantity
 
 if TYPE_CHECKING:
-    from grader.model.drawing import Bars, Breakdown, Cell, Curves, Gauge
+    from grader.model.drawing import Bars, Breakdown, Cell, Curves, Gauge, ValueTable
 
 Points = list[tuple[float, float]]
 ROOM = 92.0
@@ -31,6 +31,8 @@ TOP, BOTTOM = 24.0, 170.0
 LABEL = 11.0
 """Percent of the width that a label takes."""
 UNKNOWN = "-"
+LONGEST_WORD = 16
+"""Characters of the longest word of a table's first column that does not break."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{1,40000}={0,2}")
 
 
@@ -49,6 +51,12 @@ def value(cell: Cell) -> str:
     else:
         text = f"{amount:,}" if isinstance(amount, int) else f"{amount:.3g}"
     return f"{text} {unit}" if unit else text
+
+
+def first_column(drawing: ValueTable) -> int:
+    """Return the characters for which the first column of a table has room: those of its longest word."""
+    words = " ".join(value(row[0]) for row in drawing.rows[: drawing.at_most] if row).split()
+    return min(max(map(len, words), default=0), LONGEST_WORD)
 
 
 def number(of: Any) -> float | None:

@@ -69,15 +69,22 @@ def quantity_name(name: str, unit: str) -> str:
     return QUANTITIES.get(name) or name.removesuffix(f"_{unit}").replace("_", " ")
 
 
-def quantity_chips(by_name: Mapping[str, Quantity]) -> list[str]:
+def quantity_chips(by_name: Mapping[str, Quantity], note: str = "") -> list[str]:
     """Format measured values with their names; of a result that agrees exactly, one zero is enough.
 
-    A count has its unit for a name: `7 rounds`, not `rounds: 7 rounds`.
+    A count has its unit for a name: `7 rounds`, not `rounds: 7 rounds`. What the `note` of the case says, and
+    a difference that is no finite number, is left out.
     """
     exact = "max_abs_error" in by_name and not by_name["max_abs_error"].value
+    compared = [by_name[name].value if name in by_name else None for name in ("wrong", "total")]
+    counted_in_note = "({} of {} values differ)".format(*compared) in note
     chips = []
     for name, quantity in by_name.items():
         if exact and name in OF_A_DIFFERENCE and not quantity.value:
+            continue
+        if counted_in_note and name in {"wrong", "total"}:
+            continue
+        if name in {"max_abs_error", "max_rel_error"} and layout.number(quantity.value) is None:
             continue
         called, text = quantity_name(name, quantity.unit), quantity_text(quantity)
         claimed = " (as the program says)" if quantity.taken_by == "subject" else ""

@@ -72,6 +72,21 @@ def test_a_table_of_words_fits_and_breaks_none(make, chromium, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_names_in_a_table_of_numbers_keep_their_words_on_a_phone(make, chromium):
+    names = ("cudaMemcpyAsync", "cudaDeviceGetStreamPriorityRange", "GPU 0 to GPU 1")
+    table = ValueTable(
+        head=("API call", "share", "running sum", "sum of the shares"),
+        rows=tuple((name, "27.22%", "27.22%", "27.22%") for name in names),
+    )
+    card = make.graded([make.item("a", "Title")], [make.seen("a", 0.5)])
+    page = opened(chromium, replace(card.staff, drawings={"a": (table,)}))
+    heights = page.evaluate("""() => [...document.querySelectorAll(".seen tbody th")].map(cell =>
+        Math.round(cell.clientHeight / parseFloat(getComputedStyle(cell).lineHeight)))""")
+    # one line, and two for what is longer than 16 characters, beside the padding
+    assert heights[0] == heights[2] < heights[1] <= 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_titles_and_names_break_between_the_words_of_an_identifier(make, chromium):
     title = "matmul_transpose_numba_with_shared_memory of src/kernels/matmul_transposed.py is faster"
     case = make.case("matmul_transpose_numba_with_shared_memory_for_small_matrices", note="differs")

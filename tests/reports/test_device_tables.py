@@ -71,6 +71,8 @@ def test_a_long_table_says_how_much_more_there_is(observed, shown):
 def test_what_a_source_cannot_see_is_named_and_not_shown(observed, shown):
     keys = {"unseen": ("allocations", "peak_bytes"), "source": "torch.profiler"}
     source = shown(observed(LAUNCHED, **keys))
+    *_, unseen = gpu_drawings(observed(LAUNCHED, **keys))
+    assert unseen.for_staff, "students did not ask for it"
     assert "cuMemAlloc" not in source
     assert "22.9 MiB" not in source
     assert "Seen by torch.profiler" in source

@@ -505,11 +505,17 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
             ["largest difference: 0", "elements compared: 9"],
         ),
         ({"max_abs_error": (1, ""), "wrong": (0, "")}, ["largest difference: 1", "elements that differ: 0"]),
+        (
+            {"max_abs_error": (math.inf, ""), "max_rel_error": (math.inf, ""), "wrong": (1, "")},
+            ["elements that differ: 1"],
+        ),
+        ({"wrong": (3, ""), "total": (8, ""), "max_abs_error": (1, "")}, ["largest difference: 1"]),
+        ({"wrong": (3, ""), "total": (18, "")}, ["elements that differ: 3", "elements compared: 18"]),
     ],
 )
 def test_a_chip_says_nothing_twice(quantities, chips):
     values = {name: Quantity(value=value, unit=unit) for name, (value, unit) in quantities.items()}
-    assert quantity_chips(values) == chips
+    assert quantity_chips(values, "at [0]: got nan, expected 1 (3 of 8 values differ)") == chips
 
 
 TRACE = """  File "/given/driver.py", line 3, in f
@@ -552,6 +558,29 @@ def test_cases_that_end_in_the_same_way_are_shown_once(make):
     assert "<li>case 2: <code>f(2)</code></li>" in source
 
 
+def test_what_is_wrong_in_a_simulator_is_one_open_reason_and_a_simulator_is_explained_once(make):
+    items = [make.item(name, f"Title {name}") for name in "abc"]
+    seen = [
+        make.seen(
+            n, 0.0, simulated=True, output="…", facts={"reason": f"reason {n}"}, cases=(make.case(note="x"),)
+        )
+        for n in "abc"
+    ]
+    source = Html().render(make.graded(items, seen).student())
+    (entry,) = re.findall(r"<li><strong>(.*?)</li>", source, re.DOTALL)
+    assert entry.startswith("9 points:</strong> needs a GPU; wrong in the simulator, as said above")
+    assert "Title a; Title b; Title c" in entry
+    assert source.count("cannot tell times") == 1
+
+
+def test_a_hint_stands_once_in_the_section_if_there_is_one(make):
+    items = [make.item(name, f"Title {name}", hint=f"Hint of {name}") for name in "ab"]
+    seen = [make.seen("a", 0.0, output="…"), make.seen("b", 0.0)]
+    table, _, below = Html().render(make.graded(items, seen).student()).partition("What was seen")
+    assert re.findall('<p class="hint">(.*?)</p>', table) == ["Hint of b"]
+    assert re.findall('<p class="hint">(.*?)</p>', below) == ["Hint of a"]
+
+
 def test_what_is_wrong_in_a_simulator_comes_first_and_what_is_right_there_is_folded(make):
     items = [make.item(name, f"Title {name}") for name in "abcd"]
     shares = {"a": 1.0, "b": 0.0, "c": 1.0}
@@ -561,7 +590,9 @@ def test_what_is_wrong_in_a_simulator_comes_first_and_what_is_right_there_is_fol
     assert re.findall(r"<h3>Title (\w)", source) == ["b", "a", "c"]
     assert source.count("<details open>") == 1, "d has no section, and b is open"
     assert "<strong>6 points:</strong> needs a GPU; right in the simulator<p" in source
-    assert "needs a GPU; wrong in the simulator: " in source
+    assert source.count("needs a GPU; wrong in the simulator: ") == 2, (
+        "in the table and below, and not in between"
+    )
 
 
 @pytest.mark.parametrize(

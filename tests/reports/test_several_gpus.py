@@ -135,11 +135,11 @@ def test_kernels_that_all_ran_on_one_gpu_need_no_column_for_it(observed, two):
     assert "Device" not in head
 
 
-def test_names_keep_their_room_only_where_there_are_many_columns(observed, make, two):
+def test_names_have_the_room_of_their_longest_word(observed, make, two):
     observation = observed(*two, launched=((0, "conv2d"), (1, "conv2d")))
     source = make.rendered(gpu_drawings(observation))
-    heads = re.findall(r'class="(seen[^"]*)"><thead><tr><th scope="col">(\w+)', source)
-    assert heads[:2] == [("seen", "GPU"), ("seen wide", "Kernel")]
+    heads = re.findall(r'<table class="seen" style="--first: (\w+)"><thead><tr><th scope="col">(\w+)', source)
+    assert heads[:2] == [("3ch", "GPU"), ("6ch", "Kernel")]
 
 
 def test_of_one_gpu_alone_nothing_is_shown_that_was_not_shown_before(observed, make):

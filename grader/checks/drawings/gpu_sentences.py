@@ -37,12 +37,13 @@ UNSEEN = {
     "api_before": "calls of CUDA before it",
 }
 """Fields of a trace, for people."""
+_TOGETHER = ", all GPUs together"
 
 
 def sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
     """Yield the sentences below the tables; `works` are those of several GPUs."""
     trace = watched.trace
-    together = ", all GPUs together" if works else ""
+    together = _TOGETHER if works else ""
     if works:
         yield f"GPU {works[0].device} is what the program calls cuda:{works[0].device}."
     if not trace.launch_count:
@@ -70,9 +71,13 @@ def sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
     if trace.synchronisations is not None and "synchronisations" not in trace.unseen:
         yield f"It waited for the GPU {counted(trace.synchronisations, 'time')}."
     yield f"Seen by {SOURCES.get(trace.source, trace.source)}, in a call that was not timed."
-    if trace.unseen:
-        unseen = (UNSEEN.get(name, name) + together * (name == "peak_bytes") for name in trace.unseen)
-        yield f"Not to be seen that way: {', '.join(unseen)}."
+
+
+def unseen_sentence(watched: Watched, works: Sequence[DeviceWork]) -> str:
+    """Return the sentence on what the source of a trace could not see; empty if it saw everything."""
+    together = _TOGETHER if works else ""
+    unseen = [UNSEEN.get(name, name) + together * (name == "peak_bytes") for name in watched.trace.unseen]
+    return f"Not to be seen that way: {', '.join(unseen)}." if unseen else ""
 
 
 def _timed(series: Series, *, without: bool) -> Iterator[str]:
