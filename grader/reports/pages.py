@@ -53,7 +53,9 @@ QUANTITIES = {
 """Names of quantities in plain words; others are named as in the evidence, without their units."""
 
 _WITHIN = re.compile(r"(?<=\w[_./-])(?=\w)")
-"""Where a title may break within a word: behind what joins the parts of a name of a function or a file."""
+"""Where a long word of a title may break: behind what joins the parts of a name of a function or a file."""
+_LONG_WORD = re.compile(r"\S{17,}")
+"""A word of a title that may be longer than a line on a phone."""
 OF_A_DIFFERENCE = frozenset({"wrong", "max_rel_error"})
 """Quantities that are 0 where the largest difference is."""
 
@@ -123,6 +125,10 @@ def plain(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _with_breaks(word: re.Match[str]) -> str:
+    return _WITHIN.sub("<wbr>", word[0])
+
+
 def _bytecode() -> FileSystemBytecodeCache | None:
     """Return a cache of compiled templates, as Python keeps one of modules; None where it may not write."""
     from jinja2 import FileSystemBytecodeCache
@@ -158,7 +164,7 @@ def environment(*folders: Path) -> Environment:
         bytecode_cache=_bytecode(),
     )
     environment.filters |= {
-        "breakable": lambda text: Markup(_WITHIN.sub("<wbr>", str(escape(safe(text))))),  # noqa: S704 - escaped
+        "breakable": lambda text: Markup(_LONG_WORD.sub(_with_breaks, str(escape(safe(text))))),  # noqa: S704
         "percent": "{:.2f}%".format,
         "pixels": "{:.1f}".format,
     }

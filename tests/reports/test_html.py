@@ -573,6 +573,12 @@ def test_what_is_wrong_in_a_simulator_is_one_open_reason_and_a_simulator_is_expl
     assert source.count("cannot tell times") == 1
 
 
+def test_only_long_words_of_a_title_may_break_within(make):
+    card = make.graded([make.item("a", "matmul_transpose_numba & m1.2.py <b>")], [make.seen("a", output="x")])
+    (title,) = re.findall("<h3>(.*?)</h3>", Html().render(card.staff))
+    assert title == "matmul_<wbr>transpose_<wbr>numba &amp; m1.2.py &lt;b&gt;"
+
+
 def test_a_hint_stands_once_in_the_section_if_there_is_one(make):
     items = [make.item(name, f"Title {name}", hint=f"Hint of {name}") for name in "ab"]
     seen = [make.seen("a", 0.0, output="…"), make.seen("b", 0.0)]
