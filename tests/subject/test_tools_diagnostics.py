@@ -59,6 +59,8 @@ def test_a_complaint_has_a_place_and_a_message(line, told):
     [
         "collect2: error: ld returned 1 exit status",
         "make: *** [Makefile:3: build/a.o] Error 1",
+        "make: *** Waiting for unfinished jobs....",
+        "make[1]: *** Waiting for unfinished jobs....",
         "nvcc -O3 -Xcompiler -fPIC,-Wall -c -o error.o src/error.cu",
         "u.cc: In function \u2018int unused()\u2019:",
         '4 errors detected in the compilation of "e.cu".',

@@ -33,7 +33,7 @@ _FORMS = tuple(
             r"ptxas \S+, line \d+; (?P<severity>error|warning) *: (?P<message>.+)",
             r"(?:\S*/)?ld(?:\.\w+)?: (?P<message>cannot find .+)",
             # make, and the shell that it starts
-            r"g?make(?:\[\d+\])?: \*\*\* (?P<message>[^\[].+)",
+            r"g?make(?:\[\d+\])?: \*\*\* (?!Waiting for unfinished jobs)(?P<message>[^\[].+)",
             r"(?P<file>[^:\s]+):(?P<line>\d+): \*\*\* (?P<message>.+)",
             r"g?make(?:\[\d+\])?: (?P<program>\S+): (?:No such file or directory|Permission denied)",
             r"\S*sh: (?:line )?\d+: (?P<message>\S+: (?:command )?not found)",
