@@ -249,6 +249,18 @@ def test_a_screen_reader_finds_names_for_everything(demo, browse):
     assert 'textbox "Comment for the student' in tree
 
 
+def test_what_can_be_scrolled_on_a_page_is_a_stop_with_a_name_or_has_stops(demo, browse):
+    page = browse.open()
+    for path in everywhere(demo):
+        page.goto(demo.address + path)
+        nameless = page.evaluate("""() => [...document.querySelectorAll("main *")]
+            .filter(box => /auto|scroll/.test(getComputedStyle(box).overflowY) && box.tagName !== "TEXTAREA")
+            .filter(box => !box.querySelector("button, input, a[href]"))
+            .filter(box => box.tabIndex < 0 || !box.getAttribute("aria-label"))
+            .map(box => box.className)""")
+        assert nameless == [], path
+
+
 def test_focus_is_seen_and_the_first_stop_leads_to_the_content(demo, browse):
     page = browse.open()
     page.goto(f"{demo.address}/a/demo")
