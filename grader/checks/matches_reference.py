@@ -48,9 +48,12 @@ class MatchesReference(CheckKind):
     statement and without running it, over arrays that give and take single elements only. NumPy may make,
     copy and rearrange arrays there; every other function of a library, every method and every operator of
     whole arrays is refused with its line, also where it stands in a branch that is not taken. Loops,
-    comprehensions, generators, `map` and recursion are alike. With `compiled` elements may be touched in
-    functions only that numba compiles (`njit`, `jit`, `vectorize`): a plain function around them is right, a
-    compiled one that is called for each element is not. What ran on none of the inputs is shown to a person.
+    comprehensions, generators, `map` and recursion are alike. Lines that no input reaches are shown to a
+    person.
+
+    With `compiled` the loops must stand inside functions that numba compiles (`njit`, `jit`, `vectorize`). A
+    plain function may call such a function with whole arrays. A plain loop is refused if it reads or writes
+    elements, or calls a compiled function for each of them.
 
     With `made_on_gpu` the function is called under observation as well: it must launch a kernel, and where
     numba's kernels get the inputs of another call its result must be that call's. What is right for its own

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from grader.contracts.call import Call, OpaqueValue
+from grader.files import holds_file
 from grader.harness.device_errors import explain
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
 from grader.harness.student_process import StudentProcess
 from grader.harness.trace import read_trace
+from grader.harness.tracebacks import innermost_first
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
 from grader.subject.wire import Decoder, Malformed
@@ -41,7 +44,7 @@ def read_answer(
     try:
         plain = decoder.open(answer.start, answer.length)
         if "raised" in plain:
-            return _raised(plain["raised"], doing, clock)
+            return _raised(plain["raised"], doing, clock, child)
         if "refused" in plain:
             return _refused(plain, doing, len(child.shared_buffer.result) >> 20, clock)
         value = decoder.decode(plain["value"])
@@ -88,14 +91,17 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LAST_FRAME = re.compile(
     r'  File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+), in [^\n]*\n(?:    ([^\n]*)\n)?[^"]*\Z'
 )
+_OF_THE_COURSE = "AssertionError: a condition that the course's test asserts does not hold"
 _SYNTAX_ERRORS = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions whose text says where: `file:line: message`."""
 _IMPORTING = re.compile(r"importing ([^\s:]+)")
 _PLACE = re.compile(r"([^\s:]{1,160}):(\d{1,7})")
+_NO_MEMORY = re.compile(r"(?:can't|cannot|unable to) allocate memory|\bstd::bad_alloc\b", re.IGNORECASE)
+"""What torch, the C library and C++ say where malloc gives nothing, in exceptions of many types."""
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
-def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
+def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], child: StudentProcess) -> Call:
     name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
     if name in _SYNTAX_ERRORS:
         return Call(outcome=Outcome.CRASHED, note=" ".join(text.split()) or name, traceback=trace, **clock)
@@ -103,16 +109,33 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
         cause = f"the program ended itself (sys.exit({text}))"
     else:
         cause = f"{name}: {text}".rstrip(": ")
-        if not text.strip() and (place := _LAST_FRAME.search(trace)):
-            source = f" ({place[3]})" if place[3] else ""
-            cause = f"{name} in {place[1]}:{place[2]}{source}"
+        if not text.strip():
+            cause = _without_words(name, trace, child.course_folder)
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
     symptom = None
     if device := explain(cause):
         outcome, symptom = device.outcome, device.symptom
         cause = f"{device.sentence}: {cause}"
+    elif outcome is Outcome.OUT_OF_MEMORY or _NO_MEMORY.search(cause):
+        outcome = Outcome.OUT_OF_MEMORY
+        cause = f"{cause} (a program of this item may have {child.limits.memory_mb} MiB: memory_mb)"
     if imported := _IMPORTING.fullmatch(doing):
         place = _PLACE.fullmatch(str(plain.get("place", "")))
         if place and place[1] != imported[1]:  # a file that the imported one imports
             doing = f"importing {place[1]}"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)
+
+
+def _without_words(name: str, trace: str, course_folder: Path | None) -> str:
+    """Tell an exception that has no text by its line, unless a file of the course raised it.
+
+    The source of such a line may hold what is expected.
+    """
+    innermost = next(innermost_first(trace), None)
+    if course_folder and innermost and any(holds_file(course_folder, path) for path in innermost.paths):
+        return _OF_THE_COURSE if name == "AssertionError" else f"{name} in a test of the course"
+    place = _LAST_FRAME.search(trace)
+    if not place:
+        return name
+    source = f" ({place[3]})" if place[3] else ""
+    return f"{name} in {place[1]}:{place[2]}{source}"

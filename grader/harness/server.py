@@ -91,6 +91,8 @@ class SubjectServer:
         self._inside = {name: inside[folder] for name, folder in staged.items()}
         self.course_files = inside[str(course_files)] if course_files else None
         """Where a child finds the course's own files."""
+        self.course_folder = course_files
+        """Where they are."""
         # a layer without paths of its own has the outside's
         renamed = () if sandbox.namespaced else setup.mounts
         self._extra = [outside for _, outside in renamed]

@@ -83,8 +83,8 @@ class StudentProcess:
         self.ended: ProgramEnd | None = None
         self.ran_s = 0.0
         """How long it was not frozen."""
-        self.course_files = server.course_files
-        """Where it finds the course's own files; None if there are none."""
+        self.course_files, self.course_folder = server.course_files, server.course_folder
+        """Where it finds the course's own files, and where they are; None if there are none."""
         self._has_devices = server.has_devices
         self.limits = limits = server.limits_of(limits)
         self._control = control

@@ -28,7 +28,8 @@ class Limits:
     """Seconds that one call may take."""
     memory_mb: int = 2048
     """Memory of all its processes together, page tables, sockets and pipes included, inputs and results
-    apart, in MiB; also the data of each."""
+    apart, in MiB; also the data of each (RLIMIT_DATA). What modules hold counts, preloaded or not: of 256 MiB
+    numpy left 204 for a program's arrays, and torch 78."""
     processes: int = 256
     """Processes at once, threads counted with them (RLIMIT_NPROC)."""
     file_mb: int = 64

@@ -71,6 +71,19 @@ def test_an_exception_is_told_with_the_line_of_the_students_that_led_to_it(reaso
     assert reason.endswith(f" ({place})" if place else "AssertionError in work.py:2 (assert x is None)")
 
 
+def test_what_the_course_asserts_is_not_shown_to_students(course, reasons):
+    test = "import work\ndef double(x):\n    CONDITION\n    return 2 * x\n"
+    holds = "work.double(x) > -4711"
+    course.write("assignments/tiny/given/driver.py", test.replace("CONDITION", f"assert {holds}"))
+    (reason,) = reasons("def double(x): return -5000")
+    assert reason.endswith("AssertionError: a condition that the course's test asserts does not hold")
+    assert "4711" not in (course.results() / "feedback/report.html").read_text()
+    raises = f"if not {holds}: raise ValueError"
+    course.write("assignments/tiny/given/driver.py", test.replace("CONDITION", raises))
+    (reason,) = reasons("def double(x): return -5001")
+    assert reason.endswith("ValueError in a test of the course")
+
+
 @pytest.mark.parametrize(
     ("body", "ended"),
     [
