@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.scoring.changes import Difference, Pair
 
 T = TypeVar("T")
+_COUNTED = ("all", "changed", "only_texts", "only_late_rule", "untimed")
 
 
 @click.command("rescore")
@@ -99,13 +100,19 @@ class Tally:
         self._standings: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._to_run: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
 
     def add(self, rescored: Rescored, differences: Sequence[Difference]) -> None:
         """Count one more submission."""
         self._submissions["all"] += 1
         self._submissions["changed"] += rescored.changes
-        self._submissions["only_texts"] += rescored.changes and not differences
+        only_late = not differences and rescored.moves_no_points
+        self._submissions["only_late_rule"] += only_late
+        self._submissions["only_texts"] += rescored.changes and not differences and not only_late
+        untimed = rescored.changes and any(total.untimed for total in rescored.after.totals)
+        self._submissions["untimed"] += untimed
         self._to_run.update(rescored.to_run)
+        self._skipped.update(rescored.skipped)
         self._totals["all"] += len(rescored.students)
         self._totals["wait" if rescored.to_run else "stay"] += len(rescored.students)
         for difference in differences:
@@ -125,8 +132,9 @@ class Tally:
             "points": {name: round(self._points[name], 9) for name in ("rise", "fall")},
             "standings": dict(self._standings),
             "causes": dict(self._causes),
-            "submissions": {name: self._submissions[name] for name in ("all", "changed", "only_texts")},
+            "submissions": {name: self._submissions[name] for name in _COUNTED},
             "must_run_again": dict(self._to_run),
+            "skipped_before": dict(self._skipped),
             "applied": applied,
         }
 
@@ -145,10 +153,27 @@ class Tally:
             yield f"because of: {', '.join(causes)}"
         if self._standings:
             yield f"standing: {', '.join(f'{count} {change}' for change, count in self._standings.items())}"
-        for item, count in self._to_run.items():
+        for item, count in self._skipped.items():
+            yield (
+                f"{item} was skipped and must run for {counted(count, 'submission')}, because by this rubric "
+                "nothing that it needs stands in its way: grade the archives again"
+            )
+        for item, count in (self._to_run - self._skipped).items():
             yield f"{item} must run again for {counted(count, 'submission')}: grade the archives again"
-        changed, only_texts = self._submissions["changed"], self._submissions["only_texts"]
-        texts = f", {only_texts} of them with other texts alone" if only_texts else ""
+        if untimed := self._submissions["untimed"]:
+            yield (
+                f"the late rule takes nothing off {counted(untimed, 'submission')} whose time of submission "
+                "nobody knows: grade the archives again with --times FILE"
+            )
+        changed = self._submissions["changed"]
+        texts = "".join(
+            f", {count} of them with {what}"
+            for what, count in (
+                ("other texts alone", self._submissions["only_texts"]),
+                ("another deadline or late rule that moves no points", self._submissions["only_late_rule"]),
+            )
+            if count
+        )
         if applied:
             yield f"{counted(changed, 'new score')} recorded{texts}"
         elif changed:
@@ -174,7 +199,10 @@ def _lines(rescored: Rescored, differences: Sequence[Difference]) -> Iterator[st
     from grader.reports.changed_totals import changed_totals
 
     if rescored.to_run:
-        yield f"{rescored.student}  must run again: {', '.join(rescored.to_run)}"
+        again = [item for item in rescored.to_run if item not in rescored.skipped]
+        must = [f"must run again: {', '.join(again)}"] if again else []
+        must += [f"must run, was skipped: {', '.join(rescored.skipped)}"] if rescored.skipped else []
+        yield f"{rescored.student}  {'; '.join(must)}"
     yield from changed_totals(rescored.after, differences)
 
 

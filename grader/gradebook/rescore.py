@@ -21,7 +21,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.rubric import MANUAL
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
-from grader.scoring.changes import Difference, differences
+from grader.scoring.changes import Difference, differences, late_inputs_differ
 from grader.scoring.score import UNSEEN, score
 
 if TYPE_CHECKING:
@@ -47,11 +47,18 @@ class Rescored:
     """The very same object if nothing changes."""
     to_run: tuple[str, ...]
     """Items that no evidence decides by this rubric; until they are run the current score stays."""
+    skipped: tuple[str, ...] = ()
+    """Those of them that never ran: they were skipped, and what they need has passed by this rubric."""
 
     @property
     def changes(self) -> bool:
         """Tell whether there is a new score."""
         return self.after is not self.before and not self.to_run
+
+    @property
+    def moves_no_points(self) -> bool:
+        """Tell whether deadline or late rule are new, and every total stays."""
+        return self.changes and not self.differences and late_inputs_differ(self.before, self.after)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -175,12 +182,14 @@ def _rescored(
     judgements = records.get((submission.student, submission.digest), ())
     after = judge.card(submission, lay_over(stored, judgements))
     text = card_text(after)
+    after_outcomes = {line.item: line.outcome for line in after.lines}
     rescored = Rescored(
         student=submission.student,
         students=students,
         before=after if text == row.card else read_card(row.card),
         after=after,
-        to_run=items_to_run(judge.rubric, after),
+        to_run=(to_run := items_to_run(judge.rubric, after)),
+        skipped=tuple(name for name in to_run if after_outcomes[name] == Outcome.SKIPPED),
     )
     return rescored, text
 

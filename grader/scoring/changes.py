@@ -80,6 +80,18 @@ def differences(before: Scorecard, after: Scorecard, students: Collection[str]) 
     return tuple(difference for difference in changed if difference is not None)
 
 
+def late_inputs_differ(before: Scorecard, after: Scorecard) -> bool:
+    """Tell whether deadline, late rule or lateness of a student differ, whatever points that moves."""
+
+    def inputs(card: Scorecard) -> dict[str, object]:
+        return {
+            total.student: total.late and (total.late.due, total.late.rule, total.late.late_s)
+            for total in card.totals
+        }
+
+    return inputs(before) != inputs(after)
+
+
 def _difference(
     before: Scorecard,
     after: Scorecard,

@@ -22,7 +22,7 @@ REASONS: dict[Outcome, str] = {
     Outcome.OUT_OF_MEMORY: "the program used more memory than it may",
     Outcome.NOT_BUILT: "the program could not be built",
     Outcome.REFUSED: "the program gave something that cannot be looked at",
-    Outcome.SKIPPED: "must run again: what it needs has passed since it was skipped",
+    Outcome.SKIPPED: "has not run yet: it was skipped, and what it needs has passed since",
     Outcome.NOT_OBSERVED: "could not be observed: not the program's fault, and tried again",
 }
 """Reasons for students where the observation has no note."""

@@ -99,8 +99,9 @@ def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
         "points": {"rise": 1.5, "fall": 0},
         "standings": {},
         "causes": {"items": 2},
-        "submissions": {"all": 2, "changed": 2, "only_texts": 0},
+        "submissions": {"all": 2, "changed": 2, "only_texts": 0, "only_late_rule": 0, "untimed": 0},
         "must_run_again": {},
+        "skipped_before": {},
         "applied": False,
     }
     graded.rubric(DOUBLE, SQUARE | {"points": 1})
@@ -134,6 +135,30 @@ def test_course_code_that_changed_makes_all_of_it_run_again(graded):
     assert rescored(graded)[:2] == [
         "ann  must run again: double, square",
         "ben  must run again: double, square",
+    ]
+
+
+def test_what_was_skipped_must_run_and_not_again(course):
+    course.rubric(DOUBLE, SQUARE | {"needs": ["double"]})
+    book = ("--gradebook", str(course.cwd / "gradebook.db"))
+    assert course.run("run", course.submit("ben", HALF_RIGHT), *book).returncode == 0
+    course.rubric(DOUBLE, SQUARE)
+    assert rescored(course) == [
+        "ben  must run, was skipped: square",
+        "1 submission, 1 total: 1 stays until items have run again",
+        "square was skipped and must run for 1 submission, because by this rubric nothing that it needs "
+        "stands in its way: grade the archives again",
+    ]
+
+
+def test_a_new_deadline_is_told_where_no_time_of_submission_is_known(graded):
+    graded.rubric(DOUBLE, SQUARE, due="2024-12-20T12:00:00+00:00", late={"per_day": "10%"})
+    assert rescored(graded) == [
+        "2 submissions, 2 totals: no points change",
+        "the late rule takes nothing off 2 submissions whose time of submission nobody knows: grade the "
+        "archives again with --times FILE",
+        "2 scores would be new, 2 of them with another deadline or late rule that moves no points; --apply "
+        "records them",
     ]
 
 

@@ -236,7 +236,8 @@ def test_a_late_rule_that_costs_nobody_anything_changes_no_points(book, tiny, ma
     tally.add(rescored, ())
     assert tally.text(applied=False).splitlines() == [
         "1 submission, 1 total: no points change",
-        "1 score would be new, 1 of them with other texts alone; --apply records them",
+        "1 score would be new, 1 of them with another deadline or late rule that moves no points; "
+        "--apply records them",
     ]
 
 

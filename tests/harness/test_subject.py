@@ -144,9 +144,9 @@ def test_colours_of_a_terminal_are_left_out(classroom):
         ("import numpy as np; np.ones(2**40)", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
         ("return b'x' * 2**33", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
         (
-            'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: you tried to allocate 9 bytes.")',
+            'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: 9 bytes.")',
             Outcome.OUT_OF_MEMORY,
-            "f(): RuntimeError: DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes. (a "
+            "f(): RuntimeError: DefaultCPUAllocator: can't allocate memory: 9 bytes. (a "
             "program of this item may have 2048 MiB: memory_mb)",
         ),
         (
