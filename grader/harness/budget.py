@@ -68,13 +68,20 @@ class CallBudget:
         return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / LOOKS))
 
     def charge(
-        self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool], cpu_s: float = 0.0
+        self,
+        wall_s: float,
+        delay_s: float,
+        others_at_work: Callable[[], bool],
+        cpu_s: float = 0.0,
+        answer_delay_s: float = 0.0,
     ) -> None:
         """It ran for so long, and was kept waiting for so much of that; now it stands, and somebody can look.
 
-        The first turn, in which nearly every call ends, counts as it is.
+        The first turn, in which nearly every call ends, counts as it is. So long waited who answered its
+        questions: that delayed it while it neither computed nor waited for a core itself.
         """
         delay_s = min(max(0.0, delay_s), wall_s)
+        delay_s += max(0.0, min(answer_delay_s, wall_s - cpu_s - delay_s))
         self.wall_s += wall_s
         self.cpu_s += cpu_s
         if self._others or (delay_s and others_at_work()):

@@ -56,6 +56,7 @@ Answer = Callable[[bytes], bytes]
 """JSON of a question to JSON of what is answered, of a length that a pipe takes; never fails."""
 Begin = Callable[[], None]
 _CREDENTIALS = struct.Struct("iii")
+_now_ns = time.perf_counter_ns
 
 
 class StudentProcess:
@@ -195,12 +196,14 @@ class StudentProcess:
         within_s: float,
         answer: Answer | None = None,
         *,
+        waited_ns: Callable[[], int] = lambda: 0,
         keep: int | None = None,
         begin: Begin = lambda: None,
     ) -> RoundTrip:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
-        `begin` is called when the clock begins, and then `answer` makes an answer of each question.
+        `begin` is called when the clock begins, and then `answer` makes an answer of each question; who
+        does has waited for cores for `waited_ns`.
         The clock runs from *continue and call* until nothing of the program can run any more. Of its limit,
         `within_s`, it does not lose what other processes kept it waiting for a core.
 
@@ -219,7 +222,7 @@ class StudentProcess:
         self.results.spoil()
         self._forget_messages()
         before = self._stand
-        self._answer = answer
+        self._answer, self._answer_waited_ns = answer, waited_ns
         begun = time.perf_counter()
         try:
             exchange = self._ask(CallRequest(os.urandom(NONCE_BYTES), start, length), within_s, keep, begin)
@@ -246,7 +249,7 @@ class StudentProcess:
         cores = self._cores or os.sched_getaffinity(0)
         budget, at_work = CallBudget(within_s, len(cores)), partial(others_at_work, cores)
         while True:
-            begun_ns, own_ns = _now_ns(), time.process_time_ns()
+            begun_ns, own_ns, answer_ns = _now_ns(), time.process_time_ns(), -self._answer_waited_ns()
             if not budget.wall_s:
                 begin()
             self._say(THAW)
@@ -257,19 +260,19 @@ class StudentProcess:
                 return RoundTrip(answer=answer, wall_s=budget.wall_s + (done_ns - begun_ns) / 1e9)
             stand = self._freeze(max(deadline_ns, done_ns) + int(STAND_WITHIN_S * 1e9))
             if isinstance(stand, ProgramEnd):
-                if answer is None or stand.outcome is Outcome.TIMED_OUT:
-                    return RoundTrip(answer=stand, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
-                self.ended = stand  # it ended behind its answer, which counts
-                result = self.results.read(answer, keep)
                 wall_s = budget.wall_s + (_now_ns() - begun_ns) / 1e9
-                return RoundTrip(answer=answer, wall_s=wall_s, result=result)
+                if answer is None or stand.outcome is Outcome.TIMED_OUT:
+                    return RoundTrip(answer=stand, wall_s=wall_s)
+                self.ended = stand  # it ended behind its answer, which counts
+                return RoundTrip(answer=answer, wall_s=wall_s, result=self.results.read(answer, keep))
             cpu_ns, self._stand = max(0, stand.cpu_ns - self._stand.cpu_ns), stand
             reply = answer or self._reply(request.nonce)
             result = self.results.read(reply, keep) if reply else NONE
             end_ns = _now_ns() if self._has_devices else stand.charged_ns
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
-            budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work, cpu_ns / 1e9)
+            answer_ns += self._answer_waited_ns()
+            budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work, cpu_ns / 1e9, answer_ns / 1e9)
             verdict = budget.verdict(reply)
             if verdict is not None:
                 freeze_s = max(0, end_ns - done_ns) / 1e9
@@ -317,8 +320,7 @@ class StudentProcess:
 
     def _end_or_cut(self) -> ProgramEnd:
         """How it ended, if pid 1 says so."""
-        news = select.select([self._init], [], [], 0)[0]
-        return self._how_it_ended(self._word(0.0)) if news else CUT
+        return self._how_it_ended(self._word(0.0)) if select.select([self._init], [], [], 0)[0] else CUT
 
     def _how_it_ended(self, message: bytes) -> ProgramEnd:
         before = self._oom_kills or 0
@@ -394,7 +396,3 @@ class StudentProcess:
         """Pid 1 ends everything when it sees that."""
         for end in (self._calls, self._hello, self._init):
             end.close()
-
-
-def _now_ns() -> int:
-    return time.perf_counter_ns()

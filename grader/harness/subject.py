@@ -109,8 +109,9 @@ class ChildSubject:
         # bytes with bytes: a view is compared element by element, ten times slower
         now = self._child.shared_buffer.arguments
         before = {name: bytes(now[span]) for name, span in sent.spans.items()}
-        with self._answering(sent, launches) as answer:
-            exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, answer)
+        with self._answering(sent, launches) as (answer, waited_ns):
+            within_s = self._limits.call_wall_s
+            exchange = self._child.exchange(*sent.document, within_s, answer, waited_ns=waited_ns)
         requests = self._requests.followed_by(function, case)
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
@@ -148,8 +149,10 @@ class ChildSubject:
         for number, (sent, arguments) in enumerate(prepared):
             arguments.place(shared_buffer)
             begin, within_s = partial(arguments.complete, shared_buffer), self._limits.call_wall_s
-            with self._answering(sent, launches[number]) as answer:
-                exchange = self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin)
+            with self._answering(sent, launches[number]) as (answer, waited_ns):
+                exchange = self._child.exchange(
+                    *sent.document, within_s, answer, waited_ns=waited_ns, keep=number, begin=begin
+                )
             exchanges.append(exchange)
             unkept.append(self._unkept)
             if isinstance(exchanges[-1].answer, ProgramEnd):
@@ -172,15 +175,21 @@ class ChildSubject:
         return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
 
     @contextmanager
-    def _answering(self, sent: _Sent, launches: Launches) -> Iterator[Answer]:
-        """Answer the questions of one call: of launches here, of functions of its case in a fork."""
+    def _answering(self, sent: _Sent, launches: Launches) -> Iterator[tuple[Answer, Callable[[], int]]]:
+        """Answer the questions of one call: of launches here, of functions of its case in a fork.
+
+        Yield what answers, and for how long it has waited for cores, in nanoseconds.
+        """
         self._unkept = ""
         if not sent.outside:
-            yield partial(answered, {LAUNCH: launches})
+            yield partial(answered, {LAUNCH: launches}), lambda: 0
             return
         forked = ForkedAnswers(sent.outside, self._limits.call_wall_s)
         try:
-            yield lambda text: answered({LAUNCH: launches}, text) if asks(LAUNCH, text) else forked(text)
+            yield (
+                lambda text: answered({LAUNCH: launches}, text) if asks(LAUNCH, text) else forked(text),
+                forked.waited_ns,
+            )
         finally:
             self._unkept = forked.close(self.after_calls)
 

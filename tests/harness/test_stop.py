@@ -1,5 +1,6 @@
 """Everything is brought to a stand; time is counted until it stands; who hinders that has itself to blame."""
 
+import os
 import select
 import subprocess
 import sys
@@ -290,6 +291,22 @@ def test_waiting_for_a_core_that_others_use_is_not_counted(classroom, work):
     with classroom.submit(COMPUTE, SHORT, cores=(0,)) as subject, burning(0, 4, work):
         call = subject.call("compute", case(0.7))
     assert call.outcome is Outcome.OBSERVED, call.note
+    assert call.wall_s > SHORT.call_wall_s, "the others did not disturb it"
+
+
+@pytest.mark.quick(1)
+def test_waiting_for_an_answer_that_others_delay_is_not_counted(classroom):
+    def answer(cpu_s):
+        os.sched_setaffinity(0, {0})
+        until = time.process_time() + cpu_s
+        while time.process_time() < until:
+            pass
+        return cpu_s
+
+    code = "def ask(answer, s): return answer(s)"
+    with classroom.submit(code, SHORT, cores=(0,)) as subject, burning(0, 1):
+        call = subject.call("ask", case(answer, 0.7))
+    assert (call.outcome, call.value) == (Outcome.OBSERVED, 0.7), call.note
     assert call.wall_s > SHORT.call_wall_s, "the others did not disturb it"
 
 
