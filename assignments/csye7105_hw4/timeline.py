@@ -10,8 +10,12 @@ from itertools import combinations
 
 from grader.api.check import Launch
 
-NUMBER = r"(\d+\.?\d*|\.\d+)((?:[eE][-+]?\d+)?)\s*(ms|milliseconds)?"
-WORDS = {1: r"(?:1|one|single)", 2: r"(?:2|two|both)"}
+NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)((?:[eE][-+]?\d+)?)\s*(ms|milliseconds)?", re.IGNORECASE)
+WORDS = {
+    count: re.compile(rf"(?:^|[^\w.]){names}\s*gpus?\b", re.IGNORECASE | re.MULTILINE)
+    for count, names in ((1, "(?:1|one|single)"), (2, "(?:2|two|both)"))
+}
+BEFORE_NUMBER = re.compile(r"[^\d\n]*")
 MOST_RUNS = 10
 """Of so many runs a program may print the mean."""
 MOST_READINGS = 60
@@ -54,13 +58,29 @@ class Window:
 
 def printed(output: str, gpus: int) -> Printed | None:
     """The last time that a program printed for so many GPUs, as in `1 GPU: 0.328 s`; None if it did not."""
-    found = re.findall(rf"(?im)(?:^|[^\w.]){WORDS[gpus]}\s*gpus?\b[^\d\n]*?{NUMBER}", output)
-    if not found:
+    number = None
+    for number in _numbers(output, WORDS[gpus]):  # noqa: B007 - the last one counts
+        pass
+    if number is None:
         return None
-    digits, exponent, unit = found[-1]
+    digits, exponent, unit = number.groups()
     scale = float(f"1{exponent or 'e0'}") * (1e-3 if unit else 1.0)
     decimals = len(digits.partition(".")[2])
     return Printed(seconds=float(digits) * scale, half=0.5 * 10**-decimals * scale)
+
+
+def _numbers(output: str, words: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The first number behind each of some words, on the same line; no character is looked at twice for it."""
+    place = looked_at = 0
+    while phrase := words.search(output, place):
+        place = phrase.end()
+        if place <= looked_at:  # behind earlier words of this line there is no number either
+            continue
+        looked_at = BEFORE_NUMBER.match(output, place).end()  # type: ignore[union-attr]  # it fits anything
+        begins_with_dot = looked_at > place and output[looked_at - 1] == "."
+        if number := NUMBER.match(output, looked_at - begins_with_dot):
+            yield number
+            place = number.end()
 
 
 def windows_of(time: Printed, readings: Sequence[Sequence[object]]) -> Iterator[Window]:

@@ -36,6 +36,27 @@ def products(*times, device=0, asked=None):
     return launches
 
 
+class Counting:
+    """A pattern that counts the characters which it has gone through."""
+
+    def __init__(self, pattern):
+        self.pattern = pattern
+        self.characters = 0
+
+    def match(self, text, place):
+        match = self.pattern.match(text, place)
+        self.characters += match.end() - place
+        return match
+
+
+@pytest.mark.parametrize("line", ["one gpu " * 2000, "1 gpu " * 2000, "two gpus, one gpu: " * 1000 + "0.3"])
+def test_what_a_program_prints_is_looked_at_once(line, monkeypatch):
+    counting = Counting(timeline.BEFORE_NUMBER)
+    monkeypatch.setattr(timeline, "BEFORE_NUMBER", counting)
+    timeline.printed(line, 1)
+    assert counting.characters <= len(line)
+
+
 @pytest.mark.parametrize(
     ("output", "gpus", "seconds", "half"),
     [
