@@ -85,8 +85,9 @@ def command(
     """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
 
     A folder that holds nothing but archives stands for each of them, and so does the zip of all submissions
-    that Canvas or Moodle gives out. Loose files that Canvas named after one student are one submission. Of
-    what a platform numbered as several attempts the newest counts, or the best where the rubric says so.
+    that Canvas or Moodle gives out; beside others, or called as a student on the roster, it is one
+    submission. So are loose files that Canvas named after one student. Of what a platform numbered as several
+    attempts the newest counts, or the best where the rubric says so.
 
     Submissions are graded side by side; what is timed, or needs a GPU, has the machine for itself. Whatever
     stops the run, the same command goes on where it was.

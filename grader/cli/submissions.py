@@ -49,7 +49,8 @@ def find_submissions(archives: Sequence[Path], out: Path, course: Course, resour
     from grader.intake.upload import group
 
     sweep(out)
-    download = spread(archives, cache(lambda: resources.enter_context(passing(out))))
+    students = [entry.student for entry in course.roster.students]
+    download = spread(archives, cache(lambda: resources.enter_context(passing(out))), students)
     attempts = attempts_of(group(download.uploads), course.roster.by_id)
     return RunInput(
         uploads=tuple(student.newest for student in attempts),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.errors import NotObservedError, SubmissionError, UsageError
+from grader.errors import CourseError, NotObservedError, SubmissionError, UsageError
 from grader.intake.archive import is_folder
 from grader.intake.entry import Member, MemberKind, SubmissionRefused, counted
 from grader.intake.formats import CHUNK, ZIP, split_ending
 from grader.intake.junk import is_litter
 from grader.intake.limits import MIB, ArchiveLimits, UnpackMeter
-from grader.intake.names import made_by_moodle, named_by_platform
+from grader.intake.names import made_by_moodle, named_by_platform, sender_of
 from grader.intake.paths import DistinctPaths, safe_path, shown
 from grader.intake.upload import packed
 
@@ -45,13 +45,14 @@ class Spread:
     """Names of these parts, in a form that says who handed them in."""
 
 
-def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
+def spread(paths: Iterable[Path], place: Callable[[], Path], students: Collection[str] = ()) -> Spread:
     """Expand paths: a folder of uploads, or a platform's zip of them, becomes its uploads.
 
     Any other path is one upload, whether it exists or not. A zip is unpacked below the folder that `place`
-    returns when it is first needed. A zip beside uploads is one as well, whatever the files in it are called:
-    of `submissions/*.zip` each is a student's, who may have named a file in it after another student. So is a
-    folder with an archive among others like it.
+    returns when it is first needed. A folder or a zip beside uploads is one as well, whatever the files in it
+    are called: of `submissions/*` each is a student's, who may have named a file in it after another student.
+    So is what is called as one of the `students` on the roster, or as a team of them, and a folder with an
+    archive among others like it.
 
     Raises:
         SubmissionError: a platform's zip holds what none holds.
@@ -60,8 +61,8 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
     uploads: list[Path] = []
     problems: list[str] = []
     unread: list[str] = []
-    listed = _not_of_students([(path, _lying(path)) for path in paths])
-    found = [(path, lying, _zipped(path)) for path, lying in listed]
+    listed = _not_of_students([(path, [] if _is_of(path, students) else _lying(path)) for path in paths])
+    found = [(path, lying, None if _is_of(path, students) else _zipped(path)) for path, lying in listed]
     only_classes = all(lying or zipped for _, lying, zipped in found)
     for number, (path, lying, zipped) in enumerate(found):
         folder, names = path, lying
@@ -71,16 +72,26 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
             folder, names = place() / str(number) / above, [top for top in tops if top not in broken]
             problems += broken.values()
             unread += broken
-        elif not lying:
+        elif not (lying and only_classes):
             uploads.append(path)
+            names = []
         for name in names:
             if _TYPED_IN.fullmatch(name):
                 problems.append(f"{shown(name)}: was typed into the platform and is no file; read it there")
                 unread.append(_as_a_file(name))
             else:
                 uploads.append(folder / name)
-    several = any(lying for _, lying, _ in found) or (only_classes and bool(found))
+    several = only_classes and bool(found)
     return Spread(uploads=tuple(uploads), several=several, problems=tuple(problems), unread=tuple(unread))
+
+
+def _is_of(path: Path, students: Collection[str]) -> bool:
+    """Tell whether a path is called as a student, or as a team of these."""
+    try:
+        sender = sender_of(Path(os.path.abspath(path)).name)  # noqa: PTH100 - as in `receive`
+    except (UsageError, CourseError):
+        return False
+    return all(name in students for name in sender.members or (sender.student,))
 
 
 def _as_a_file(typed: str) -> str:

@@ -63,6 +63,11 @@ def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
     """Say what keeps a folder from being the folder of a class; empty if it does not look like one."""
     archives = [path for path in junk if "/" not in path and path.lower().endswith(ARCHIVE_ENDINGS)]
     others = sorted({path.partition("/")[0] for path in paths})
+    if len(archives) > 1 and not others:
+        return (
+            " (it is read as one submission, as what is named beside others is, and what is called as a "
+            "student; name it alone if it is that of a class)"
+        )
     if len(archives) > 1:
         return (
             f" (it is read as one submission, because {_some([*map(shown, others)])} lies beside "

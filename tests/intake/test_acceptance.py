@@ -208,6 +208,11 @@ def test_what_fits_no_one_assignment_is_refused(files, names, line, tar_of, refu
             ["ann/utils.py", "ben/max.py"],
             "if each of its 2 folders is a submission, name them all, as in FOLDER/*",
         ),
+        (
+            ["ann.rar", "ben.rar"],
+            "it is read as one submission, as what is named beside others is, and what is called as a "
+            "student; name it alone if it is that of a class",
+        ),
         (["ann.zip", "notes.docx"], "it holds ann.zip: an archive inside is not unpacked"),
     ],
 )

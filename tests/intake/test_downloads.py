@@ -79,6 +79,32 @@ def test_no_student_hands_in_for_another(zip_of, place):
     assert spread([forged], place).uploads == (forged,)
 
 
+@pytest.mark.parametrize("name", ["alice.tar.gz", "roebob_13_4_utils.py"])
+def test_no_student_hands_in_for_another_by_a_folder(tmp_path, place, name):
+    """Of `repositories/*`, a folder is its student's, though it holds nothing but archives."""
+    bob, forged = tmp_path / "bob", tmp_path / "mallory"
+    for folder in (bob, forged):
+        folder.mkdir()
+    (bob / "utils.py").touch()
+    (forged / name).touch()
+    assert spread([bob, forged], place).uploads == (bob, forged)
+    assert spread([forged, tmp_path / "alice.zip"], place).uploads == (forged, tmp_path / "alice.zip")
+
+
+@pytest.mark.parametrize("name", ["mallory", "mallory+bob"])
+def test_what_is_called_as_somebody_on_the_roster_is_no_class(zip_of, place, tmp_path, name):
+    """It may be graded by itself, or only such uploads may have come in."""
+    roster = ("alice", "bob", "mallory")
+    forged = zip_of(*CANVAS, name=f"{name}.zip")
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "alice.tar.gz").touch()
+    for path in (forged, folder):
+        assert spread([path], place, roster).uploads == (path,)
+    assert spread([forged, folder], place, roster).uploads == (forged, folder)
+    assert names(spread([forged], place, roster[:2])) == sorted(CANVAS)
+
+
 @pytest.mark.parametrize(
     "members", [("utils.py",), (*CANVAS, "utils.py"), ("hw1.tar.gz",), ("__MACOSX/x",), ()], ids=str
 )
