@@ -101,8 +101,19 @@ _NO_MEMORY = re.compile(r"(?:can't|cannot|unable to) allocate memory|\bstd::bad_
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
+def _text(value: Any) -> str:
+    """Return a text, shortened.
+
+    Raises:
+        Malformed: it is anything else. Not `str`: of lists nested deeply it raises RecursionError.
+    """
+    if type(value) is not str:
+        raise Malformed("text was expected")
+    return value[:4000]
+
+
 def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], child: StudentProcess) -> Call:
-    name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
+    name, text, trace = (_COLOURS.sub("", _text(plain[key])) for key in ("type", "text", "traceback"))
     if name in _SYNTAX_ERRORS:
         return Call(outcome=Outcome.CRASHED, note=" ".join(text.split()) or name, traceback=trace, **clock)
     if name == "SystemExit":
@@ -120,7 +131,7 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
         outcome = Outcome.OUT_OF_MEMORY
         cause = f"{cause} (a program of this item may have {child.limits.memory_mb} MiB: memory_mb)"
     if imported := _IMPORTING.fullmatch(doing):
-        place = _PLACE.fullmatch(str(plain.get("place", "")))
+        place = _PLACE.fullmatch(_text(plain.get("place", "")))
         if place and place[1] != imported[1]:  # a file that the imported one imports
             doing = f"importing {place[1]}"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)

@@ -161,6 +161,8 @@ def test_a_forged_done_gives_whatever_lies_there_and_confuses_no_later_call(clas
         b'{"value":' + b'{"l":[' * 500 + b"]}" * 500 + b"}",
         b'{"value":' + b"[" * 200_000,
         b'{"raised":7}',
+        b'{"raised":{"type":"E","text":' + b"[" * 900 + b"]" * 900 + b',"traceback":"","place":""}}',
+        b'{"raised":{"type":"E","text":"","traceback":"","place":' + b"[" * 900 + b"]" * 900 + b"}}",
         b'{"refused":[]}',
         b'{"refused":"no_function","names":7}',
         b'{"value":1,"changed":[99]}',
@@ -188,6 +190,8 @@ def test_no_answer_that_a_child_can_write_harms_the_worker(classroom, document):
         call = subject.call("forge", case())
     assert call.outcome in {Outcome.REFUSED, Outcome.CRASHED}
     assert call.value is None
+    # Python 3.12 reads lists that are nested 1497 deep, and fails to write them as text
+    assert "[[" not in call.note
 
 
 def test_the_shared_memory_cannot_be_pulled_away_from_under_the_worker(classroom):
