@@ -70,7 +70,7 @@ def printed(output: str, gpus: int) -> Printed | None:
 
 
 def _numbers(output: str, words: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The first number behind each of some words, on the same line; no character is looked at twice for it."""
+    """Yield the first number behind each of some words in its line; each character is looked at once."""
     place = looked_at = 0
     while phrase := words.search(output, place):
         place = phrase.end()

@@ -129,7 +129,7 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
         cause = f"{device.sentence}: {cause}"
     elif outcome is Outcome.OUT_OF_MEMORY or _NO_MEMORY.search(cause):
         outcome = Outcome.OUT_OF_MEMORY
-        cause = f"{cause} (a program of this item may have {child.limits.memory_mb} MiB: memory_mb)"
+        cause = f"{cause.removesuffix('.')}; {child.limits.memory_mb} MiB are allowed"
     if imported := _IMPORTING.fullmatch(doing):
         place = _PLACE.fullmatch(_text(plain.get("place", "")))
         if place and place[1] != imported[1]:  # a file that the imported one imports

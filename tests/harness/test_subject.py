@@ -146,13 +146,12 @@ def test_colours_of_a_terminal_are_left_out(classroom):
         (
             'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: 9 bytes.")',
             Outcome.OUT_OF_MEMORY,
-            "f(): RuntimeError: DefaultCPUAllocator: can't allocate memory: 9 bytes. (a "
-            "program of this item may have 2048 MiB: memory_mb)",
+            "f(): RuntimeError: DefaultCPUAllocator: can't allocate memory: 9 bytes; 2048 MiB are allowed",
         ),
         (
             "raise OSError(12, 'Cannot allocate memory')",
             Outcome.OUT_OF_MEMORY,
-            "f(): OSError: [Errno 12] Cannot allocate memory (a program of this item may have 2048 MiB",
+            "f(): OSError: [Errno 12] Cannot allocate memory; 2048 MiB are allowed",
         ),
         ("raise KeyboardInterrupt", Outcome.CRASHED, "f(): KeyboardInterrupt"),
     ],

@@ -138,8 +138,8 @@ def test_folders_with_an_archive_each_are_a_students_each(tmp_path, place):
         (tmp_path / path).touch()
     folders = [tmp_path / name for name in ("ann", "bob", "cid", "dan")]
     assert spread(folders, place).uploads == tuple(folders)
-    # a single one, or folders of a class
-    assert spread([folders[0], folders[3]], place).uploads == (tmp_path / "ann/hw1.zip", folders[3])
+    assert spread([folders[0], folders[3]], place).uploads == (folders[0], folders[3])
+    # folders of a class
     assert spread([folders[2], folders[0]], place).uploads[0] == tmp_path / "cid/hw.zip"
 
 
