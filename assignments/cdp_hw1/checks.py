@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError, case
-from grader.api.check import Award, Case, CheckKind, ModuleName, Observation, Outcome, Quantity, option
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    ModuleName,
+    Observation,
+    Outcome,
+    Quantity,
+    failed_observation,
+    option,
+)
 
 if TYPE_CHECKING:
     from grader.api.check import Call, CheckContext, Subject
@@ -65,29 +75,24 @@ class Trains(CheckKind):
             raise CourseError(str(error)) from None
         chosen = _chosen_rate(context)
         rate = options.learning_rate if chosen is None else chosen
-        cases: list[Case] = []
         with context.subject(options.module) as subject:
             try:
                 _check(subject.imported)
                 functions = _Functions(subject)
                 cases = _train(options, rate, int(context.seed, 16), functions, training, test)
-                ended = None
             except _EndedError as error:
-                ended = error.call
+                return failed_observation(context, error.call, "training", subject.output)
             except Unusable as error:
-                ended = None
                 cases = [Case(name="training", outcome=Outcome.OBSERVED, note=str(error))]
             output = subject.output
         quantities = {"learning_rate": Quantity(value=rate)}
-        if not ended and (accuracy := cases[-1].quantities.get("accuracy")):
+        if accuracy := cases[-1].quantities.get("accuracy"):
             quantities["accuracy"] = accuracy
         return Observation(
             item=context.item,
-            outcome=ended.outcome if ended else Outcome.OBSERVED,
-            note=ended.note if ended else "",
+            outcome=Outcome.OBSERVED,
             cases=tuple(cases),
             quantities=quantities,
-            facts={"tracebacks": {"training": ended.traceback}} if ended and ended.traceback else {},
             output=output,
             seed=context.seed,
         )

@@ -110,12 +110,14 @@ def failed_observation(
 ) -> Observation:
     """Return the observation of an item that ended with a call that did not return.
 
-    A traceback is kept under the name `of`.
+    A traceback is kept under the name `of`. The note on a failed import is the sentence that `observe_calls`
+    writes: reports show one cause of several items once.
     """
+    imports = _IMPORTING.match(call.note)
     return Observation(
         item=context.item,
         outcome=call.outcome,
-        note=call.note,
+        note=_not_imported("", call.note) if imports else call.note,
         symptom=call.symptom,
         facts={"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {},
         output=output,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from grader.checks import elements
+from grader.checks.calls import failed_observation
 from grader.checks.matches_reference import MatchesReference
 from grader.contracts.call import Call
 from grader.errors import CourseError
@@ -269,6 +270,16 @@ def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_context)
         "no import",
         "raised ValueError()",
     ]
+
+
+def test_an_import_that_fails_has_one_sentence_in_every_kind(make_context):
+    context = make_context(double, CASES, f=double)
+    failed = Call(outcome=Outcome.CRASHED, note="importing utils.py: KeyError: 1 (utils.py:3)")
+    assert (
+        failed_observation(context, failed).note == "utils.py could not be imported: KeyError: 1 (utils.py:3)"
+    )
+    ended = Call(outcome=Outcome.CRASHED, note="f(): KeyError: 1")
+    assert failed_observation(context, ended).note == ended.note
 
 
 def test_a_function_that_does_not_exist_is_refused(make_context):
