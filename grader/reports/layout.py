@@ -90,8 +90,10 @@ def gauge(drawing: Gauge) -> GaugePlaces | None:
     measured = [part for part in values if part is not None]
     if len(measured) < len(values):
         return None
-    longest = max(measured) or 1.0
-    return GaugePlaces(*(ROOM * part / longest for part in measured))
+    ratio, low, high, needed = measured
+    # an interval without an upper end to speak of leads out of the drawing
+    longest = max(ratio, low, needed, min(high, 2 * max(ratio, needed))) or 1.0
+    return GaugePlaces(*(min(ROOM * part / longest, 100.0) for part in measured))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,6 +171,16 @@ def test_the_bar_of_a_speedup_has_the_colour_of_the_verdict(make, ratio, share, 
     assert "svg .ratio { fill: var(--mark" in CSS
 
 
+def test_an_interval_without_an_upper_end_leaves_room_for_the_ratio(make):
+    ends = {"ratio": 434.0, "ratio_low": 304.0, "ratio_high": 2.09e6, "threshold": 40.0}
+    seen = make.seen("a", quantities={name: Quantity(value=value) for name, value in ends.items()})
+    section = sections(timed(make, seen))["Title"]
+    assert "434 times faster, between 304 and 2,090,000; 40 times are needed." in section
+    assert '<rect class="ratio" x="0" y="24" width="46.00%"' in section
+    assert 'x2="100.00%"' in section
+    assert section.count('class="whisker"') == 2, "the upper end is outside"
+
+
 def test_the_threshold_that_is_drawn_is_the_one_that_judges_now(make):
     card = timed(make, make.seen("a", **make.fast(threshold=40.0)), at_least=20.0)
     assert "20 times are needed" in sections(card)["Title"]
@@ -500,6 +510,14 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
     [
         ({"rounds": (7, "rounds"), "warnings": (1, "warnings")}, ["7 rounds", "1 warning"]),
         ({"of_s": (0.5, "s")}, ["of: 500 ms"]),
+        (
+            {"disturbed_rounds": (26, "rounds"), "identity_s": (0.5, "s"), "reference_of_s": (0.5, "s")},
+            [
+                "not used, as the machine was busy: 26 rounds",
+                "handing over a result: 500 ms",
+                "the reference's fast function: 500 ms",
+            ],
+        ),
         (
             {"max_abs_error": (0, ""), "max_rel_error": (0, ""), "wrong": (0, ""), "total": (9, "")},
             ["largest difference: 0", "elements compared: 9"],

@@ -36,13 +36,13 @@ def ratio_drawings(observation: Observation, *, of: str, over: str, at_least: fl
     if ratio is None:
         return
     low, high = (ratio if end is None else end for end in (low, high))
-    between = f", between {low:.3g} and {high:.3g}" if low < high else ""
+    between = f", between {_times(low)} and {_times(high)}" if low < high else ""
     yield Gauge(
         value=ratio,
         low=min(low, ratio),
         high=max(high, ratio),
         needed=at_least,
-        caption=f"{ratio:.3g} times faster{between}; {at_least:.4g} times are needed.",
+        caption=f"{_times(ratio)} times faster{between}; {at_least:.4g} times are needed.",
         quantities=frozenset({"ratio", "ratio_low", "ratio_high", "threshold"}),
     )
     samples: Mapping[str, list[float]] = observation.facts.get("samples", {})
@@ -58,6 +58,11 @@ def ratio_drawings(observation: Observation, *, of: str, over: str, at_least: fl
         ),
         quantities=frozenset(f"{side}_s" for side in ROWS),
     )
+
+
+def _times(ratio: float) -> str:
+    """Format `1.52`, `434` and `2,090,000`: three digits, and never an exponent."""
+    return f"{float(f'{ratio:.3g}'):,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
 
 
 def advice_on_ratio(observation: Observation, *, at_least: float) -> Iterator[Advice]:
