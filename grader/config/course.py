@@ -260,7 +260,7 @@ def zone_objection(name: str) -> str:
         same = sorted(zone for zone in names if zone.rpartition("/")[2].casefold() == city)
         if same:
             advice = f"did you mean {' or '.join(same[:2])}?"
-        elif name.isupper() and "/" not in name:  # an abbreviation
+        elif "/" not in name and (name.isupper() or {"+", ":"} & {*name}):  # an abbreviation, or +01:00
             advice = "write the zone of a city, such as Europe/Berlin"
         else:
             advice = suggestion(name, names)

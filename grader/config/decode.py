@@ -195,7 +195,8 @@ def _number_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         number = isinstance(data, int if kind is int else int | float) and not isinstance(data, bool)
         if not number or (above is not None and not data > above):
-            return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}")
+            advice = _number_advice(data, kind) if isinstance(data, str) else ""
+            return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}{advice}")
         try:
             value = kind(data)
         except OverflowError:
@@ -205,6 +206,15 @@ def _number_reader(kind: Any, above: float | None) -> Reader:
         return value
 
     return read
+
+
+def _number_advice(text: str, kind: type) -> str:
+    """Return how a number is written that stands in quotes, or with a decimal comma; or nothing."""
+    plain = text.strip().replace(",", ".", 1)
+    form = r"[+-]?[0-9]+" if kind is int else r"[+-]?[0-9]+(?:\.[0-9]+)?"
+    if not re.fullmatch(form, plain):
+        return ""
+    return f"; write {plain}" + (", with a point" if "," in text else ", without quotes")
 
 
 def _exact_reader(kind: Any, above: float | None) -> Reader:

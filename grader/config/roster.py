@@ -36,6 +36,7 @@ _FORMS = {
 }
 """The pattern of a column's values and its description; the first is that of a folder's name in intake."""
 _UNIQUE = ("student", *FILE_IDS, "sis_id", "email")
+_LISTED = 4
 _POINTS_ROW = "points possible"
 """Canvas' gradebook begins with a row that is no student."""
 
@@ -69,6 +70,7 @@ class _Table:
         self.students: list[Student] = []
         self._columns: dict[str, tuple[int, str]] = {}
         """By field: where its column is, and what the file calls it."""
+        self._width = 0
         self._lines: dict[tuple[str, str], tuple[int, str]] = {}
         """By field and value: the line that has it, and its student."""
 
@@ -83,7 +85,10 @@ class _Table:
             elif field:
                 self._columns[field] = place, cell.strip()
         if "student" not in self._columns:
-            yield "there is no column student; give one with the names that results are kept under"
+            names = ", ".join(quoted(cell.strip()) for cell in cells[:_LISTED])
+            has = f"; the first line is to name the columns, and has {names}" if names else ""
+            yield f"there is no column student; give one with the names that results are kept under{has}"
+        self._width = len(cells)
 
     def read_row(self, cells: Sequence[str], line: int) -> Iterator[str]:
         """Take one student; yields what is wrong with the row."""
@@ -91,6 +96,8 @@ class _Table:
         values["moodle_id"] = values.get("moodle_id", "").removeprefix("Participant ")
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
             return
+        if further := [cell.strip() for cell in cells[self._width :] if cell.strip()]:
+            yield f"{quoted(further[0])} is in no column; put a text with a comma in quotes"
         student = Student(**{"student": "", **values})
         if not student.student:
             yield f"{self._columns['student'][1]}: missing; give the name that results are kept under"

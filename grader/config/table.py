@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""Beginnings of .xlsx and .ods, which are zips, and of .xls."""
 _DELIMITERS = ",;\t"
 _SEPARATOR = re.compile('"?sep=(.)"?\r?\n', re.IGNORECASE)
 """A first line by which some programs tell Excel the delimiter."""
@@ -27,6 +29,8 @@ def decode_table(content: bytes) -> str:
     Raises:
         TableError: it is in another encoding.
     """
+    if content.startswith(_WORKBOOKS):
+        raise TableError("is a spreadsheet's own file and no CSV; save it as CSV UTF-8, and name that")
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     try:
         return content.decode(encoding)

@@ -146,11 +146,27 @@ def _events(text: str) -> list[Any]:
             events.append(event)
     except yaml.MarkedYAMLError as error:
         complaint = ", ".join(part for part in (error.context, error.problem) if part)
-        advice = "check indentation, quotes, brackets and colons"
+        advice = _advice(complaint, text, error.problem_mark)
         raise UnreadableYaml(f"not YAML ({complaint}); {advice}", error.problem_mark) from None
     except yaml.YAMLError as error:
         raise UnreadableYaml(f"not YAML ({error})") from None
     return events
+
+
+_CHECK = "check indentation, quotes, brackets and colons"
+_ADVICE = {
+    "mapping values are not allowed": f"put a text with a colon in it in quotes, or {_CHECK}",
+    "that cannot start any token": "put a text that begins with it in quotes",
+}
+"""By part of a complaint of the parser: what to do."""
+
+
+def _advice(complaint: str, text: str, mark: Any) -> str:
+    """Return what to do about a complaint of the parser at a place of the text."""
+    lines = text.splitlines()[mark.line : mark.line + 1] if mark else []
+    if any(line[mark.column : mark.column + 1] == "\t" for line in lines):
+        return "indent with spaces, not with tabs"
+    return next((words for part, words in _ADVICE.items() if part in complaint), _CHECK)
 
 
 def _oversized(event: Any) -> UnreadableYaml:

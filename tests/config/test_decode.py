@@ -119,6 +119,8 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
         ("whole", 1.0, "whole: must be a whole number, got 1.0"),
         ("whole", True, "whole: must be a whole number, got true"),
         ("number", False, "number: must be a number, got false"),
+        ("number", "9,5", 'number: must be a number, got "9,5"; write 9.5, with a point'),
+        ("number", "10", 'number: must be a number, got "10"; write 10, without quotes'),
         ("number", math.nan, "number: must be a finite number, got nan"),
         ("number", 10**400, "number: must be a finite number, got 1" + "0" * 56 + "…"),
         ("size", "huge", 'size: must be small or large, got "huge"'),
@@ -132,7 +134,7 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
         ("parts", ["n"], 'parts[0]: must be a mapping, got "n"; write {name: …, weight: …}'),
         ("table", [], "table: must be a mapping, got a list; write {NAME: …}"),
         ("table", {"k": "v"}, 'table.k: must be a number, got "v"'),
-        ("maybe", "1", 'maybe: must be a whole number, got "1"'),
+        ("maybe", "1", 'maybe: must be a whole number, got "1"; write 1, without quotes'),
         ("some", [], "some: must be a number, a whole number, text or true or false, got a list"),
         (
             "due",

@@ -122,7 +122,8 @@ def test_every_mistake_of_a_roster_is_located(folder: Path) -> None:
 def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) -> None:
     assert problems(folder, "Name,ID,Canvas_ID,section", "Jane,1,1,A") == (
         'roster.csv:1: the columns "ID" and "Canvas_ID" are both for canvas id; rename one or take it out',
-        "roster.csv:1: there is no column student; give one with the names that results are kept under",
+        "roster.csv:1: there is no column student; give one with the names that results are kept under; the "
+        'first line is to name the columns, and has "Name", "ID", "Canvas_ID", "section"',
     )
     assert problems(folder, "Student,ID,SIS Login ID", '"Doe, Jane",1,jdoe') == (
         'roster.csv:1: the columns "Student" and "SIS Login ID" are both for student; '
@@ -130,6 +131,18 @@ def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) 
     )
     (line,) = problems(folder)
     assert line.startswith("roster.csv:1: there is no column student")
+
+
+def test_a_comma_in_a_name_without_quotes_is_told(folder: Path) -> None:
+    assert problems(folder, "student,name", "jdoe,Doe, Jane", "bob,Bob,,", "ann") == (
+        'roster.csv:2: "Jane" is in no column; put a text with a comma in quotes',
+    )
+
+
+def test_a_workbook_is_told_to_be_one(folder: Path) -> None:
+    (folder / "roster.csv").write_bytes(b"PK\x03\x04\x14\x00")
+    with pytest.raises(CourseError, match=r"^roster.csv: is a spreadsheet's own file and no CSV; save it as"):
+        load_course(folder)
 
 
 def test_a_roster_that_is_no_table_is_one_line_beside_those_of_course_yaml(folder: Path) -> None:

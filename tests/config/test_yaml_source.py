@@ -139,7 +139,22 @@ def test_what_is_refused_is_one_located_line(text: str | bytes, line: str) -> No
 def test_a_syntax_error_is_one_located_line_with_advice() -> None:
     (line,) = lines("a: 1\nb: c: d\n")
     assert line.startswith("f.yaml:2:5: not YAML (mapping values are not allowed")
-    assert line.endswith("; check indentation, quotes, brackets and colons")
+    advice = "; put a text with a colon in it in quotes, or check indentation, quotes, brackets and colons"
+    assert line.endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("a:\n\tb: 1\n", "; indent with spaces, not with tabs"),
+        ("a:\n  b: 1\n\tc: 1\n", "; indent with spaces, not with tabs"),
+        ("a: @x\n", "; put a text that begins with it in quotes"),
+        ("a: [1\n", "; check indentation, quotes, brackets and colons"),
+    ],
+)
+def test_advice_fits_the_syntax_error(text: str, advice: str) -> None:
+    (line,) = lines(text)
+    assert line.endswith(advice)
 
 
 @pytest.mark.parametrize(
