@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from grader.model.magnitude import number
 from grader.model.score import Standing
 from grader.reports.words import distinct
 from grader.scoring.changes import ITEMS, LIMITS
@@ -34,10 +35,16 @@ def _figures(difference: Difference) -> str:
     elif difference.total.differs:
         total = f"{before} -> {total}"
     if difference.total.differs:
-        total += f"  {difference.total.after - difference.total.before:+.9g}"
+        total += f"  {_signed(difference.total.after - difference.total.before)}"
     if difference.standing.differs:
         total += f"  {difference.standing.before} -> {difference.standing.after}"
     return f"{total}  ({', '.join(_reasons(difference))})"
+
+
+def _signed(points: float) -> str:
+    """Format points with a sign and two decimals, or as many digits as show that they are not 0."""
+    shown = number(abs(points))
+    return f"{'-' if points < 0 else '+'}{shown}" if float(shown) else f"{points:+.1g}"
 
 
 def _reasons(difference: Difference) -> Iterator[str]:
