@@ -91,8 +91,11 @@ def quantity_chips(by_name: Mapping[str, Quantity], note: str = "") -> list[str]
             continue
         if name in {"max_abs_error", "max_rel_error"} and layout.number(quantity.value) is None:
             continue
+        is_claim = quantity.taken_by == "subject"
+        if is_claim and quantity.value is None:  # a program that was stopped said nothing
+            continue
         called, text = quantity_name(name, quantity.unit), quantity_text(quantity)
-        claimed = " (as the program says)" if quantity.taken_by == "subject" else ""
+        claimed = " (as the program says)" if is_claim else ""
         chips.append(f"{text}{claimed}" if quantity.unit_text == called else f"{called}: {text}{claimed}")
     return chips
 

@@ -172,7 +172,7 @@ def test_lines_of_a_compiler_are_scrolled_on_a_phone_also_with_the_keyboard(make
     for box in boxes.all():
         # one line of text between the paddings
         assert box.evaluate("pre => pre.scrollWidth > pre.clientWidth && pre.clientHeight < 60")
-        assert box.get_attribute("aria-label") in {"Line", "What the build printed"}
+        assert box.get_attribute("aria-label") in {"Line", "What was printed"}
         box.evaluate("""pre => {
             pre.scrolled = new Promise(done => pre.addEventListener("scroll", done, {once: true}));
             pre.focus();
@@ -193,7 +193,7 @@ def test_what_can_be_scrolled_has_a_name_and_a_place_in_the_order_of_tabs(make, 
     boxes = page.evaluate("""() => [...document.querySelectorAll("body *")]
         .filter(box => /auto|scroll/.test(getComputedStyle(box).overflowX))
         .map(box => [box.tabIndex, box.getAttribute("role"), box.getAttribute("aria-label")])""")
-    assert sorted(boxes) == [[0, "group", name] for name in ("Suggested points", "What the program printed")]
+    assert sorted(boxes) == [[0, "group", name] for name in ("Suggested points", "What was printed")]
 
 
 COURSE = "Concurrent and distributed training of deep networks, and what else there is to learn about them"

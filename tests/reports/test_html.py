@@ -490,7 +490,7 @@ def test_a_build_that_failed_shows_its_lines_and_its_output_as_such(make):
         "pre", Html().render(make.graded([make.item("a", "Title a")], [seen]).student())
     )
     assert "<dt>Line</dt><dd><pre>int main() {" in source
-    assert "What the build printed</p><pre>make: Error 1" in source
+    assert "What was printed</p><pre>make: Error 1" in source
     assert "Called" not in Page(source).text
 
 
@@ -534,6 +534,10 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
 def test_a_chip_says_nothing_twice(quantities, chips):
     values = {name: Quantity(value=value, unit=unit) for name, (value, unit) in quantities.items()}
     assert quantity_chips(values, "at [0]: got nan, expected 1 (3 of 8 values differ)") == chips
+
+
+def test_what_a_stopped_program_did_not_say_is_no_chip():
+    assert quantity_chips({"exit_status": Quantity(value=None, taken_by="subject")}) == []
 
 
 TRACE = """  File "/given/driver.py", line 3, in f
