@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.errors import NotObservedError
 from grader.machine.memory import oom_kills
@@ -22,6 +23,8 @@ class ProgramEnd:
     note: str
     starved: bool = False
     """Whether it was others who kept it from its time, and the machine is to blame."""
+    aborted: bool = False
+    """Whether SIGABRT ended it, before which the C library and the C++ runtime print why."""
 
     def must_be_its_own(self) -> None:
         """Refuse an end that others are to blame for.
@@ -34,6 +37,13 @@ class ProgramEnd:
                 f"the machine is too busy: a program {self.note}, for others used its cores; grade again "
                 "when less runs beside it"
             )
+
+
+_LAST_WORDS = re.compile(
+    r"terminate called |\S+:\d+: .{0,200}: Assertion .|(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .|"
+    r"double free |corrupted |\*\*\* .{1,80} detected"
+)
+"""The beginning of a line that glibc, libstdc++ or `assert` writes before SIGABRT."""
 
 
 class LostError(Exception):
@@ -76,8 +86,27 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
     if code == -signal.SIGKILL:
         return _killed(end.peak_bytes - own_bytes, limits, oom_kills_before)
     if code < 0:
-        return ProgramEnd(outcome=Outcome.CRASHED, note=ending(code))
+        return ProgramEnd(outcome=Outcome.CRASHED, note=ending(code), aborted=code == -signal.SIGABRT)
     return ProgramEnd(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
+
+
+def in_its_words(end: ProgramEnd, output: str, limits: Limits) -> ProgramEnd:
+    """Return an end by SIGABRT with the last line that says why, of what the program printed."""
+    words = last_words(output) if end.aborted else ""
+    if "'std::bad_alloc'" in words:
+        note = f"ran out of memory (std::bad_alloc); {limits.memory_mb} MiB are allowed"
+        return ProgramEnd(outcome=Outcome.OUT_OF_MEMORY, note=note)
+    return replace(end, note=f"gave up (SIGABRT): {words}") if words else end
+
+
+def last_words(output: str) -> str:
+    """Return the last line that names the reason for SIGABRT; empty if there is none."""
+    lines = [line.strip()[:300] for line in output[-8000:].splitlines()]
+    for number in reversed(range(len(lines))):
+        if _LAST_WORDS.match(lines[number]):
+            following = lines[number + 1 : number + 2]
+            return " ".join([lines[number], *(line for line in following if line.startswith("what():"))])
+    return ""
 
 
 def _killed(peak_bytes: int, limits: Limits, oom_kills_before: int) -> ProgramEnd:

@@ -21,7 +21,7 @@ from functools import partial
 from grader.errors import NotObservedError
 from grader.harness.budget import CallBudget, others_at_work
 from grader.harness.connections import pair, pipes
-from grader.harness.endings import BROKE, CUT, LostError, ProgramEnd, read_end
+from grader.harness.endings import BROKE, CUT, LostError, ProgramEnd, in_its_words, read_end
 from grader.harness.exchange import RoundTrip
 from grader.harness.output import Output
 from grader.harness.results import NONE, ResultCopies
@@ -234,7 +234,8 @@ class StudentProcess:
             self.end()
             self.output.drain()
             exchange.answer.must_be_its_own()
-            return exchange
+            self.ended = in_its_words(exchange.answer, self.output.text(), self.limits)
+            return replace(exchange, answer=self.ended)
         known = self.ended is None and min(before.cpu_ns, self._stand.cpu_ns) >= 0
         return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9) if known else exchange
 

@@ -164,6 +164,35 @@ def test_every_way_to_end_has_an_outcome(classroom, body, outcome, note):
     assert call.value is None
 
 
+@pytest.mark.parametrize(
+    ("printed", "outcome", "note"),
+    [
+        (
+            "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+            Outcome.OUT_OF_MEMORY,
+            "ran out of memory (std::bad_alloc); 2048 MiB are allowed",
+        ),
+        (
+            "terminate called after throwing an instance of 'X'\n  what():  y\n",
+            Outcome.CRASHED,
+            "gave up (SIGABRT): terminate called after throwing an instance of 'X' what():  y",
+        ),
+        (
+            "scan.cpp:7: int scan(): Assertion `n > 0' failed.\nanother line\n",
+            Outcome.CRASHED,
+            "gave up (SIGABRT): scan.cpp:7: int scan(): Assertion `n > 0' failed.",
+        ),
+        ("", Outcome.CRASHED, "was ended by signal 6 (SIGABRT: it gave up, as after a failed assertion or"),
+    ],
+)
+def test_who_gives_up_is_quoted(classroom, printed, outcome, note):
+    code = f"import os\ndef f():\n    os.write(2, {printed.encode()!r})\n    os.abort()\n"
+    with classroom.submit(code) as subject:
+        call = subject.call("f", case())
+    assert call.outcome is outcome
+    assert call.note.startswith(f"f(): the program {note}")
+
+
 def test_an_endless_loop_is_ended_from_outside_even_if_it_swallows_everything(any_classroom):
     code = """
         import signal
