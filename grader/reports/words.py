@@ -204,15 +204,13 @@ def bounded(points: Points) -> bool:
 
 def lateness(card: Scorecard) -> Iterator[str]:
     """Yield a sentence on lateness for each student who lost points by it, or whose time is unknown."""
-    for total in card.totals:
-        late = total.late
+    ruled = [(total, total.late) for total in card.totals if total.late and total.late.rule]
+    if unknown := [late for _, late in ruled if late.submitted_at is None]:  # of the submission, so of all
+        marked = "The LMS marked it late; when" if unknown[0].marked else "When"
+        yield f"{marked} it was handed in is unknown: nothing is taken off for lateness."
+    for total, late in ruled:
         whose = f" ({total.student})" if len(card.totals) > 1 else ""
-        if late is None or not late.rule:
-            continue
-        if late.submitted_at is None:
-            marked = "The LMS marked it late; when" if late.marked else "When"
-            yield f"{marked} it was handed in is unknown{whose}: nothing is taken off for lateness."
-        elif late.days:
+        if late.days:
             remain = out_of(total.adjusted, card.points.possible)
             yield (
                 f"Handed in {elapsed(late.late_s)} late{whose}: "

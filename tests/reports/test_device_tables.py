@@ -100,7 +100,10 @@ def test_a_record_with_gaps_shows_nothing_of_it(observed, shown):
     ],
 )
 def test_says_what_came_of_the_call_with_exchanged_inputs(observed, shown, proof, said):
-    assert f"got other inputs than the program: {said}." in shown(observed(LAUNCHED, proof=proof))
+    observation = observed(LAUNCHED, proof=proof)
+    assert f"got other inputs than the program: {said}." in shown(observation)
+    (drawing,) = [drawing for drawing in gpu_drawings(observation) if "other inputs" in drawing.caption]
+    assert drawing.for_staff, "students read what came of it in the line of their points"
 
 
 def test_says_what_timed_calls_copied_and_computed(observed, shown):

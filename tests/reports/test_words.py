@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -102,6 +103,13 @@ def test_lateness_is_told_of_each_whom_it_concerns(stored):
         "The LMS marked it late; when it was handed in is unknown: nothing is taken off for lateness."
     )
     assert list(lateness(stored("normal").scorecard)) == []
+
+
+def test_of_a_team_an_unknown_time_is_told_once(stored):
+    card = stored("unknown_time").scorecard
+    (total,) = card.totals
+    team = replace(card, totals=(total, replace(total, student="ben")))
+    assert list(lateness(team)) == list(lateness(card))
 
 
 def test_lateness_that_costs_nothing_is_not_told(make):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from grader.checks.drawings.gpu_sentences import sentences, unseen_sentence
+from grader.checks.drawings.gpu_sentences import sentences, staff_sentences
 from grader.checks.drawings.values import in_bytes, in_seconds
 from grader.checks.watched import watched_of
 from grader.model.drawing import Advice, Bar, Bars, Breakdown, Drawing, Paragraph, ValueTable
@@ -57,8 +57,8 @@ def gpu_drawings(observation: Observation, *, call_s: float | None = None) -> It
         caption=" ".join(sentences(watched, works)),
         quantities=frozenset({"launches", "kernels_s", *shown, *_of_several(trace, works)}),
     )
-    if unseen := unseen_sentence(watched, works):
-        yield Paragraph(caption=unseen, for_staff=True)
+    if for_staff := " ".join(staff_sentences(watched, works)):
+        yield Paragraph(caption=for_staff, for_staff=True)
 
 
 def name_of(device: int | None) -> str:

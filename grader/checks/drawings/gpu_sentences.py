@@ -60,10 +60,6 @@ def sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
             f"{counted(collectives, 'kernel')} of collectives (NCCL) {are} counted for no GPU: "
             "they wait for each other."
         )
-    if watched.proof is not None:
-        by_copies = watched.proof is Proven.HOST and watched.unproven
-        made = f"{watched.unproven}, so it was made on the CPU" if by_copies else _MADE[watched.proof]
-        yield f"In another call its kernels got other inputs than the program: {made}."
     if watched.series is not None:
         yield from _timed(watched.series, without="copies" in trace.unseen)
     if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
@@ -73,11 +69,16 @@ def sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
     yield f"Seen by {SOURCES.get(trace.source, trace.source)}, in a call that was not timed."
 
 
-def unseen_sentence(watched: Watched, works: Sequence[DeviceWork]) -> str:
-    """Return the sentence on what the source of a trace could not see; empty if it saw everything."""
+def staff_sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
+    """Yield the sentences on how a result on a GPU was proven, and on what the source could not see."""
+    if watched.proof is not None:
+        by_copies = watched.proof is Proven.HOST and watched.unproven
+        made = f"{watched.unproven}, so it was made on the CPU" if by_copies else _MADE[watched.proof]
+        yield f"In another call its kernels got other inputs than the program: {made}."
     together = _TOGETHER if works else ""
     unseen = [UNSEEN.get(name, name) + together * (name == "peak_bytes") for name in watched.trace.unseen]
-    return f"Not to be seen that way: {', '.join(unseen)}." if unseen else ""
+    if unseen:
+        yield f"Not to be seen that way: {', '.join(unseen)}."
 
 
 def _timed(series: Series, *, without: bool) -> Iterator[str]:
