@@ -18,7 +18,7 @@ from grader.config.codec import dumps_plain, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, WorkerRun
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import JUDGED_BY, Fault, Observation, Outcome
 from grader.model.submission import Submission
 from grader.text import document
 
@@ -252,7 +252,7 @@ class StoredEvidence:
     """The evidence of a file by digest of the submission.
 
     The latest observation of each item counts, but a `not_observed` never replaces an observation of the same
-    task.
+    task, unless it tells of a mistake in a newer rule.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -284,6 +284,7 @@ class StoredEvidence:
                 or observation.outcome is not Outcome.NOT_OBSERVED
                 or earlier.outcome in NOTHING_SEEN
                 or earlier.digest != observation.digest  # of a task that has changed since: it counts no more
+                or _judged_by_mistake(observation, earlier)
             ):
                 self._observations[observation.item] = observation
                 self._run_of[observation.item] = record.run
@@ -296,6 +297,12 @@ class StoredEvidence:
     def last(self) -> Evidence | None:
         """The evidence of the submission that was examined last."""
         return next(reversed(self._by_digest.values()), None)
+
+
+def _judged_by_mistake(observation: Observation, earlier: Observation) -> bool:
+    """Tell whether the reference loses points too, by a newer rule than that of the earlier observation."""
+    rules = [each.facts.get(JUDGED_BY) for each in (observation, earlier)]
+    return observation.fault is Fault.COURSE and all(rules) and rules[0] != rules[1]
 
 
 def read_stored(path: Path) -> StoredEvidence:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
+from hashlib import sha256
 from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
@@ -63,6 +65,20 @@ def measuring(options: Any) -> dict[str, Any]:
     """Return the values of the measuring keys, by name."""
     judging = {key.name for key in fields(options) if key.metadata.get("judges")}
     return {name: value for name, value in values_of(options).items() if name not in judging}
+
+
+def judging_digest(options: Any) -> str:
+    """Return a digest of the values of the judging keys."""
+    measured = measuring(options)
+    judging = {name: value for name, value in values_of(options).items() if name not in measured}
+    return sha256(repr(_in_order(judging)).encode()).hexdigest()[:16]
+
+
+def _in_order(value: Any) -> Any:
+    """Return a value with its mappings sorted, whose order in a rubric means nothing."""
+    if isinstance(value, Mapping):
+        return sorted((repr(key), _in_order(each)) for key, each in value.items())
+    return value
 
 
 def required(key: Field[Any]) -> bool:

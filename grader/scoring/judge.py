@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import CourseError
-from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.observation import JUDGED_BY, MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.options import judging_digest
 from grader.model.rubric import MANUAL
 from grader.model.score import Award, Standing
 
@@ -36,6 +37,8 @@ POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
 BEFORE_POINTS = "before_points"
 """The fact that holds outcome, note and fault of what a person has judged without an observation."""
 
+UNASKED = "must run again: the rule by which it loses points is newer than what was observed"
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -60,6 +63,8 @@ class JudgedItem:
     """Whether only a simulator has run it, which does not decide."""
     for_person: bool = False
     """Whether a person decides it, and no further observation."""
+    unasked: bool = False
+    """Whether it loses points by a rule by which nobody has judged the reference: it must run again."""
 
 
 def passed(
@@ -246,6 +251,9 @@ def _award(
         return JudgedItem(
             reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags, again=award.again
         )
+    judged_by = observation.facts.get(JUDGED_BY)
+    if award.fraction < 1 - _SLACK and judged_by and judged_by != judging_digest(item.options):
+        return JudgedItem(reason=UNASKED, standing=Standing.PROVISIONAL, again=True, unasked=True)
     if award.fraction < 1 - _SLACK:
         return JudgedItem(
             fraction=max(0.0, award.fraction),

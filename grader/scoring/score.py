@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.model.rubric import Item, Rubric
 
 MISSING = "missing"
-"""The outcome of a line whose item has no record."""
+"""The outcome of a line whose item has no record, or none that the rubric can judge."""
 UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
 """Outcomes of lines without an observation of their own."""
 
@@ -135,7 +135,7 @@ def _line(item: Item, verdict: JudgedItem, observations: Mapping[str, Observatio
         possible=0.0 if item.counts == "penalty" else item.points,
         reason=verdict.reason,
         standing=verdict.standing,
-        outcome=_outcome(item, observations),
+        outcome=MISSING if verdict.unasked else _outcome(item, observations),
         hint=verdict.hint,
         missing=verdict.missing,
         visible=item.visible,

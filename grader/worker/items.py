@@ -21,7 +21,8 @@ from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
-from grader.model.observation import Fault, Observation, Outcome
+from grader.model.observation import JUDGED_BY, Fault, Observation, Outcome
+from grader.model.options import judging_digest
 from grader.model.rubric import Item
 from grader.scoring.judge import passed
 from grader.worker.devices import Devices
@@ -129,6 +130,8 @@ class Items:
             if kind.asks_reference:
                 item = _item(task, options)
                 observation = controlled(item, kind, observation, context, self._job, self._observations)
+                facts = {**observation.facts, JUDGED_BY: judging_digest(options)}
+                observation = replace(observation, facts=facts)
             return replace(observation, simulated=observation.simulated or grant.simulated)
         except CourseError as error:
             note, fault = "; ".join(error.problems), Fault.COURSE
@@ -149,7 +152,8 @@ class Items:
                     f"{place}: check kind {kind.name}: {type(error).__name__}: {error}",
                     Fault.COURSE,
                 )
-        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
+        facts = {JUDGED_BY: judging_digest(options)} if kind.asks_reference else {}
+        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, facts=facts)
 
     def _context(self, task: Task, grant: DeviceGrant) -> ItemContext:
         return ItemContext(

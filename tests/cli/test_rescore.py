@@ -129,6 +129,37 @@ def test_what_must_run_again_is_named_and_its_marks_stay(graded):
     assert points(graded) == {"ann": 3, "ben": 2}
 
 
+ENDS = {"id": "ends", "title": "e", "points": 1, "check": "script", "file": "work.py"}
+
+
+def test_what_a_new_rule_takes_must_run_again_so_that_the_reference_is_asked(course):
+    book = "--gradebook", str(course.cwd / "gradebook.db")
+    course.rubric(DOUBLE, ENDS)
+    archive = course.submit("ann")
+    assert course.run("run", archive, *book).returncode == 0
+    course.rubric(DOUBLE, ENDS | {"exit_status": 1})
+    assert rescored(course, "--apply") == [
+        "ann  must run again: ends",
+        "1 submission, 1 total: 1 stays until items have run again",
+        "ends must run again for 1 submission: grade the archives again",
+        "0 new scores recorded",
+    ]
+    assert points(course) == {"ann": 2}
+    done = course.run("run", archive, *book)
+    assert (done.returncode, "the reference loses points as well" in done.stdout + done.stderr) == (4, True)
+
+
+def test_what_the_reference_kept_by_the_same_rule_stays_lost_without_another_run(course):
+    course.rubric(DOUBLE, ENDS)
+    archive = course.submit(
+        "ann", "import sys\ndef double(x): return 2 * x\nif __name__ == '__main__': sys.exit(1)"
+    )
+    for _ in range(2):
+        done = course.run("run", archive)
+        assert (done.returncode, "1 / 2" in done.stdout) == (0, True), done.stdout
+    assert len([record for record in course.records() if record["record"] == "observation"]) == 2
+
+
 def test_course_code_that_changed_makes_all_of_it_run_again(graded):
     inputs = graded.folder / "assignments/tiny/inputs.py"
     inputs.write_text(inputs.read_text().replace("zero", "nothing"))
