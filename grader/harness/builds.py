@@ -153,7 +153,7 @@ class Builds:
 
         A shell ends with 127 for a program that it does not find, and with 126 for one that it cannot start.
         """
-        if _NOT_STARTED.search(built.note):
+        if not built.errors and _NOT_STARTED.search(built.output):
             return NotObservedError(
                 f"the reference cannot be built here either: {built.note}; install what its build starts"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -77,13 +78,16 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
 
 
 _TOOLS_WORDS = "build: the program"
+_OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
 
 
 def _first(built: Built, program: str, status: int) -> str:
     """The first error, what is known of it, and how many more there are."""
     if not built.errors:
-        last = built.output.strip().rpartition("\n")[2][:200]
-        return f"{program} {ending(status)}" + (f": {last}" if last else "")
+        lines = built.output.strip().splitlines()
+        # what make itself says last is only that something failed
+        last = [*lines[-1:], *(line for line in lines if not _OF_MAKE.match(line))][-1:]
+        return f"{program} {ending(status)}" + "".join(f": {line[:200]}" for line in last)
     first = built.errors[0]
     diagnosis = diagnose(first)
     more = built.counts["error"] - 1

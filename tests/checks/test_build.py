@@ -300,6 +300,7 @@ def test_of_very_much_output_head_and_tail_are_kept(contexts):
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.output.startswith("begun\nnoise\n")
     assert "ended\nmake: *** [Makefile:2: all] Error 1" in observation.output
+    assert observation.note == "make ended with status 2: ended"
     assert len(observation.output) < 70_000
 
 
@@ -384,7 +385,7 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
         (
             {"given/Makefile": "all:\n\t@echo cc1plus cannot be loaded; exit 127\n"},
             NotObservedError,
-            "the reference cannot be built here either: .*127",
+            "the reference cannot be built here either: .*cc1plus cannot be loaded; install",
         ),
         ({"given/Makefile": "all:\n\ttrue\n"}, CourseError, "not made; .* given/ or products in assign"),
         ({"given/Makefile": "all:\n\tsleep 99\n"}, CourseError, "did not end within 1 s"),

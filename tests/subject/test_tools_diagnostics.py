@@ -43,6 +43,8 @@ def read(text):
             "tmpxft_00001234_00000000-6_gpu_op.cudafe1.cpp:(.text+0x5): undefined reference to `f'",
             "gpu_op.cu:0:0 error undefined reference to 'f'",
         ),
+        ("/tmp/ccPJW4np.s:6: Error: file not found: a", ":0:0 error file not found: a"),
+        ("{standard input}:12: Warning: end of file", ":0:0 warning end of file"),
         ("make: *** No rule to make target 'a.cu'.", ":0:0 error No rule to make target 'a.cu'."),
         ("Makefile:2: *** missing separator.  Stop.", "Makefile:2:0 error missing separator.  Stop."),
         ("make: nvcc: No such file or directory", ":0:0 error nvcc: not found"),

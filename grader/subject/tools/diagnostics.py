@@ -12,8 +12,8 @@ KERNELS = 200
 TEXT = 400
 
 TELLING = re.compile(
-    rb"error|warning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|undefined reference|"
-    rb"multiple definition|ptxas info|bytes stack frame"
+    rb"[Ee]rror|[Ww]arning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|"
+    rb"undefined reference|multiple definition|ptxas info|bytes stack frame"
 )
 """A line without any of these has nothing to tell."""
 
@@ -28,6 +28,8 @@ _FORMS = tuple(
             # gcc, clang, and what follows them
             r"(?P<file>[^:\s][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?"
             r"(?P<severity>error|warning): (?P<message>.+)",
+            # the assembler, of a file that the compiler made
+            r"(?:\{standard input\}|/tmp/cc\w+\.s)(?::\d+)?: (?P<severity>Error|Warning): (?P<message>.+)",
             # programs that name no place
             rf"(?:\S*/)?(?:{_PROGRAMS}) ?:? +(?:fatal )?(?P<severity>fatal|error|warning) *: (?P<message>.+)",
             r"ptxas \S+, line \d+; (?P<severity>error|warning) *: (?P<message>.+)",
@@ -85,7 +87,7 @@ class Reader:
             "file": self._relative(present.get("file", "")),
             "line": int(present.get("line", 0)),
             "column": int(present.get("column", 0)),
-            "severity": "warning" if present.get("severity") == "warning" else "error",
+            "severity": "warning" if present.get("severity", "").lower() == "warning" else "error",
             "message": present["message"].translate(_QUOTES).replace(f"{self._folder}/", "").strip(),
         }
         key = tuple(diagnostic.values())
