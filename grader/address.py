@@ -19,6 +19,10 @@ def address_problem(url: str) -> str:
         host = ""
     if not host or parts.username or parts.password or parts.fragment or not url.isprintable() or " " in url:
         return "is no address; write one as https://lms.example.edu"
+    if "/courses/" in f"{parts.path}/":
+        return (
+            f"leads to a course; write {parts.scheme}://{parts.netloc}{parts.path.partition('/courses')[0]}"
+        )
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
         return "must begin with https://, for a token is sent there"
     return ""

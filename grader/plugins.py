@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
 
+_UNKNOWN_ARGUMENTS = re.compile(r"^Argument\(s\) \{(.*)\} are declared")
+"""What pluggy says of a hook with further parameters."""
 BUILTIN = (
     "grader.checks.builtin",
     "grader.reports.builtin",
@@ -90,7 +92,10 @@ class Plugins:
         except GraderError:
             raise
         except pluggy.PluginValidationError as error:
-            raise CourseError(f"{where}: {str(error).splitlines()[-1].strip()}") from None
+            why = str(error).splitlines()[-1].strip()
+            if declared := _UNKNOWN_ARGUMENTS.search(why):
+                why = f"a hook has the argument {declared[1]}, which nothing gives it; take it out"
+            raise CourseError(f"{where}: {why}") from None
         except (Exception, SystemExit) as error:
             raise CourseError(
                 import_problem(error, where, self._folders.get(name.partition(".")[2]))

@@ -208,6 +208,21 @@ def _located_imports(file: Path) -> Iterator[tuple[int, str]]:
                 yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
 
 
+def reference_imports(file: Path) -> Iterator[int]:
+    """Yield the lines at which a file beside `reference/` imports from it; none if it is no Python."""
+    import ast
+
+    try:
+        nodes = [node for statement in _parsed(file) for node in ast.walk(statement)]
+    except Unparsable:
+        return
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = [node.module] if node.module else [entry.name for entry in node.names]
+            if any(name.partition(".")[0] == "reference" for name in names):
+                yield node.lineno
+
+
 class Unparsable(Exception):
     """A file is no Python source; its text is the located line."""
 

@@ -254,9 +254,8 @@ class _Draft:
                     message = f"no kind of device is called {quoted(name)}; {suggestion(name, DEVICES)}"
                     self.reading.wrong(path, message)
                 elif count < 1:
-                    self.reading.wrong(
-                        path, f"must be 1 or more, got {count}; leave it out if none is needed"
-                    )
+                    message = f"must be 1 or more, got {count}; leave it out if none is needed"
+                    self.reading.wrong(path, message)
 
     def check_submitted_files(
         self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]

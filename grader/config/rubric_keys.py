@@ -28,6 +28,10 @@ class LateKeys:
     per_day: Share = option("What each started day takes off the total.", default=Share(0.0))
     at_most: Duration | None = option("Later than this earns nothing.", default=None)
 
+    def __post_init__(self) -> None:
+        if self.at_most is not None and self.grace > self.at_most:
+            raise ValueError("grace must not be longer than at_most, after which nothing is earned")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricKeys:

@@ -25,6 +25,10 @@ class Tolerance:
     def __post_init__(self) -> None:
         if self.rtol < 0 or self.atol < 0:
             raise ValueError("rtol and atol must be 0 or more")
+        if self.rtol >= 1:
+            raise ValueError(
+                f"rtol {self.rtol:g} takes 0 for any value; write a share, as 0.01 for one percent"
+            )
 
     def in_words(self) -> str:
         """Return how far a value may be off, in words of a sentence."""

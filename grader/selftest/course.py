@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
-from dataclasses import fields
-from functools import partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from grader.config.course import FILE, Course
-from grader.config.decode import keys_of, quoted
+from grader.config.decode import quoted
 from grader.config.engines import engine_problems
-from grader.config.facts import parameters_of
 from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
-from grader.contracts.call import InputCase
-from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
-from grader.harness.course_forks import unpassable
-from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
-from grader.model.options import InputsName, values_of
-from grader.model.rubric import Item, Rubric
+from grader.harness.course_functions import EXPECTED, INPUTS
+from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
+from grader.selftest.functions import try_functions
 from grader.selftest.library_names import library_problems
-
-SEED = "0" * 32
-"""Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
-WITHIN_S = 60.0
-"""Seconds in which a family must have given its cases, and an oracle its answer."""
-_NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
-"""Ends the line on a function that imports what this machine lacks, such as torch: nobody's mistake."""
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-"""Part of the default `repr` of an object."""
-INPUTS_KEY = "inputs"
-"""The option that names the family of a kind with `one_case`."""
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -53,7 +30,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     """
     yield from _settings(course, plugins)
     yield from static_problems(course, plugins)
-    yield from _undeclared(course)
+    yield from _undeclared(course, plugins)
     try:
         paths = course.rubrics()
     except CourseError as error:
@@ -75,6 +52,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         problems = library_problems(rubric, plugins.assignment_folders[rubric.assignment])
         yield from read_yaml(path).lines([*problems])
         yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
+    yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric])
     graded = {rubric.assignment for rubric in rubrics.values() if rubric}
     for name, folder in plugins.assignment_folders.items():
         if name not in graded and name not in rubrics:
@@ -82,7 +60,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     yield from expectation_problems(course, plugins, rubrics)
 
 
-def _undeclared(course: Course) -> Iterator[str]:
+def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield the folders that hold an assignment that nothing declares."""
     for folder in sorted(course.folder.glob("assignments/*/")):
         files = [path.name for path in folder.glob("*.py")]
@@ -90,6 +68,9 @@ def _undeclared(course: Course) -> Iterator[str]:
             near = closest(DECLARATION, files)
             advice = f"rename {near}" if near else "write it"
             yield f"{show_path(folder)}: has no {DECLARATION}, so that nothing declares it; {advice}"
+        elif DECLARATION in files and folder.name not in plugins.assignment_folders:
+            why = "declares no assignment; has grader_assignments a return and an @hookimpl?"
+            yield f"{show_path(folder / DECLARATION)}: {why}"
 
 
 def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -103,176 +84,28 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
             if name not in plugins.assignments:
                 message = f"no assignment is called {quoted(name)}; {suggestion(name, plugins.assignments)}"
                 problems.append(Problem(path=(platform, "assignments", name), message=message))
+        by_number = {number: name for name, number in reversed(options.assignments.items())}
+        for name, number in options.assignments.items():
+            if (first := by_number[number]) != name:
+                message = f"{number} is that of {first} too, whose grades would be replaced; give its own"
+                problems.append(Problem(path=(platform, "assignments", name), message=message))
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
 
 
-def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
-    """Yield problems of the families and oracles that the items of a rubric name, each tried once."""
-    functions = CourseFunctions(folder, within_s=WITHIN_S)
-    families = dict.fromkeys(name for item in items for name in _families_of(item))
-    single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
-    trials = [partial(_try_family, functions, name, name in single) for name in families]
-    named = [(*names, _compares(kinds[item.check])) for item in items if (names := _functions_of(item))]
-    for family, oracle, function, compared in dict.fromkeys(named):
-        trials.append(partial(_try_oracle, functions, family, oracle, compared))
-        trials.append(partial(_try_parameters, functions, family, parameters_of(folder, function)))
-    lines: dict[str, None] = {}
-    for trial in trials:
-        try:
-            lines |= dict.fromkeys(trial())
-        except CourseError as error:
-            lines |= dict.fromkeys(error.problems)
-    for line in lines:
-        yield line.removeprefix(f"{Path.cwd()}/")
-
-
-def _families_of(item: Item) -> list[str]:
-    """Return the families that the options of an item name."""
-    values = values_of(item.options)
-    keys: Any = type(item.options)
-    return [values[name] for name, key in keys_of(keys).items() if key.kind is InputsName and values[name]]
-
-
-def _functions_of(item: Item) -> tuple[str, str, str] | None:
-    """Return family, oracle and function of an item whose oracle takes the family's arguments."""
-    like = next((key for key in fields(item.options) if key.metadata.get("like")), None)
-    families = _families_of(item)
-    if like is None or not families:
-        return None
-    values = values_of(item.options)
-    function: str = values[like.metadata["like"]]
-    return families[0], values[like.name] or function.rpartition(".")[2], function
-
-
-def _compares(kind: CheckKind) -> bool:
-    """Tell whether a kind holds what an oracle answers against a result; others may take any answer."""
-    return type(kind).__module__.startswith("grader.checks.") and kind.name != "properties"
-
-
-def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
-    where = f"{functions.place_of(INPUTS, family)}: {family}:"
-    try:
-        cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
-    except CourseError as error:
-        if _NEEDS_MODULE.search(str(error)):
-            return
-        raise
-    if single and len(cases) != 1:
-        yield f"{where} gives {len(cases)} cases; a family whose calls are timed gives one"
-    names = [case.name for case in cases]
-    if double := next((name for name in names if names.count(name) > 1), None):
-        yield f"{where} two cases are called {double!r}; give each its own name"
-    for case, other in zip(cases, again, strict=False):
-        if not _same([case.name, case.args, case.kwargs], [other.name, other.args, other.kwargs]):
-            yield f"{where} case {case.name!r} is not the same for the same seed; draw everything from rng"
-            return
-    if len(cases) != len(again):
-        numbers = f"{len(cases)} cases, then {len(again)}"
-        yield f"{where} gives {numbers}, for the same seed; draw everything from rng"
-
-
-def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: bool) -> Iterator[str]:
-    answer = functions.expected(oracle)
-    place = functions.place(EXPECTED, inspect.unwrap(answer))
-    # Drawn twice, for functions among the arguments may count their calls.
-    cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
-    for number, case in enumerate(cases):
-        repeated = again[number] if _calls_back(case) and number < len(again) else case
-        problem = next(_oracle_problems(answer, case, repeated, family=family, compared=compared), "")
-        if problem:
-            yield f"{place}: {oracle}: {problem}"
-            return
-
-
-def _oracle_problems(
-    answer: Callable[..., Any], case: InputCase, repeated: InputCase, *, family: str, compared: bool
-) -> Iterator[str]:
-    """Yield what is wrong about an oracle's answer to a case; what comes after the first problem is void."""
-    from grader.harness.compare import compare
-
-    where = f"case {case.name!r} of {family}"
-    try:
-        inspect.signature(answer).bind(*case.args, **case.kwargs)
-    except TypeError as error:
-        yield f"cannot take {where} in inputs.py ({error})"
-    args, kwargs = deepcopy(case.args), deepcopy(case.kwargs)
-    result = answer(*args, **kwargs)
-    if not _same([args, kwargs], [case.args, case.kwargs]):
-        yield f"writes into {where}; copy the argument first"
-    if result is None:
-        yield f"returns None for {where}; is a return missing?"
-    if why := unpassable(result):
-        yield f"{where}: {why}"
-    if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
-        yield f"gives nan for {where}, which holds none"
-    try:
-        compare(result, result) if compared else None
-    except CourseError as error:
-        yield f"gives {error.problems[0].removeprefix('expected.py: an oracle gave ')}"
-    if not _agree(answer(*deepcopy(repeated.args), **deepcopy(repeated.kwargs)), result):
-        yield (
-            f"answers {where} differently when it is asked again; give its generator a fixed seed, as "
-            "default_rng(0), or draw in inputs.py from rng"
-        )
-
-
-def _calls_back(case: InputCase) -> bool:
-    """Tell whether a function is among the arguments."""
-    return any(map(callable, (*case.args, *case.kwargs.values())))
-
-
-def _agree(value: Any, other: Any) -> bool:
-    """Tell whether two answers of an oracle are the same, but for what rounding in another order does."""
-    from grader.harness.compare import compare
-
-    try:
-        return compare(value, other).agrees
-    except CourseError:  # nothing that is compared, such as a distribution
-        return _same(value, other)
-
-
-def _try_parameters(
-    functions: CourseFunctions, family: str, parameters: tuple[str, inspect.Signature] | None
-) -> Iterator[str]:
-    """Yield the first case that a function of the reference, or of `given/`, cannot be called with."""
-    if parameters is None:
+def _extensions_of_nothing(course: Course, rubrics: Sequence[Rubric]) -> Iterator[str]:
+    """Yield the extensions of assignments that no rubric gives a deadline."""
+    if course.extensions_for_nobody():  # to be corrected first
         return
-    place, signature = parameters
-    for case in functions.draw(family, SEED, 0):
-        try:
-            signature.bind(*case.args, **case.kwargs)
-        except TypeError as error:
-            yield f"{place}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
-            return
-
-
-def _same(value: Any, other: Any) -> bool:
-    """Tell whether two arguments are equal, element by element; functions always are."""
-    import numpy as np
-
-    if callable(value) and callable(other):
-        return True
-    if type(value) is not type(other):
-        return False
-    if isinstance(value, np.ndarray):
-        same: bool = (value.dtype, value.shape) == (other.dtype, other.shape)
-        return same and value.tobytes() == other.tobytes()
-    if isinstance(value, list | tuple):
-        return len(value) == len(other) and all(map(_same, value, other))
-    if isinstance(value, Mapping):
-        return value.keys() == other.keys() and all(_same(value[key], other[key]) for key in value)
-    return _ADDRESS.sub("", repr(value)) == _ADDRESS.sub("", repr(other))  # nan equals itself here
-
-
-def _has_nan(value: Any) -> bool:
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fc" and bool(np.isnan(value).any())
-    if isinstance(value, float):
-        return math.isnan(value)
-    if isinstance(value, list | tuple):
-        return any(map(_has_nan, value))
-    return isinstance(value, Mapping) and any(map(_has_nan, value.values()))
+    without = {rubric.assignment for rubric in rubrics} - {r.assignment for r in rubrics if r.due}
+    problems = []
+    for who, by_assignment in course.extensions.items():
+        for name in by_assignment:
+            if name in without:
+                message = f"no rubric of {name} has a due, so that nothing is extended; give one there"
+                if place := course.extension_places.get(who):
+                    yield f"{place}: {message}"
+                else:
+                    problems.append(Problem(path=("extensions", who, name), message=message))
+    yield from read_yaml(course.folder / FILE).lines(problems)

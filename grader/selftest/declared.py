@@ -9,12 +9,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from grader.config.accepted import names_of, requires_objection
 from grader.config.course import Course
 from grader.config.decode import quoted
-from grader.config.facts import absent_imports, import_place, is_installed, variables_read
+from grader.config.facts import absent_imports, import_place, is_installed, reference_imports, variables_read
 from grader.config.problem import closest, show_path, suggestion
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
@@ -27,9 +28,10 @@ LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory
 """Less than these no program gets by with: Python and numpy alone take 50 MiB and 0.1 s."""
 MOST: Mapping[str, float] = {
     **dict.fromkeys(("import_wall_s", "call_wall_s"), 86_400.0),
+    "cores": 1024,
     **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb"), 4 * 2**20),
 }
-"""More than these no machine has (a day, and 4 TiB): a number in another unit, likely."""
+"""More than these no machine has (a day, 1024 cores, and 4 TiB): a number in another unit, likely."""
 MISSPELT = 0.8
 """The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -54,6 +56,9 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
         line = lines.get(field) or lines.get("name", 1)
         yield f"{show_path(file)}:{line}: {field}: {message}"
     yield from _misspelt_imports(assignment, folder)
+    for line in reference_imports(folder / "expected.py"):
+        why = "imports the reference, which must not be its own oracle; work the answer out otherwise"
+        yield f"{show_path(folder / 'expected.py')}:{line}: {why}"
 
 
 def _misspelt_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
@@ -70,6 +75,8 @@ def _misspelt_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
 def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
     reference = _files(folder / "reference")
     given = _files(folder / "given")
+    if not assignment.title.strip():
+        yield "title", "is empty; write what students call it"
     yield from _accepts(assignment, reference)
     both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
     for file in both:
@@ -94,6 +101,10 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
                     "requires",
                     f"reference/ has no {quoted(file)}, without which it earns nothing; write it",
                 )
+    yield from _limits(assignment)
+
+
+def _limits(assignment: Assignment) -> Iterator[tuple[str, str]]:
     for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
         for name, bound in bounds.items():
             value = values_of(assignment.limits)[name]
@@ -130,7 +141,25 @@ def _target_objection(assignment: Assignment, given: Path) -> str:
     return ""
 
 
+def _pattern_objection(pattern: str) -> str:
+    """Return what keeps a pattern of `accepts` from letting anything in, or from meaning what it seems to."""
+    leads_out = pattern.startswith("/") or ".." in pattern.split("/")
+    objections = {
+        "leads out of the submission; write a path below its top folder": leads_out,
+        f"is a folder; name its files, as {pattern}*": pattern.endswith("/"),
+        f"has a backslash; write {pattern.replace(chr(92), '/')}": "\\" in pattern,
+        "stands for no more than with a single *; name each folder, as in src/*.py": "**" in pattern,
+        "has brackets, which stand for themselves here; give a pattern for each form": {*"{}[]"} & {*pattern},
+        "is never accepted, as archives inside and products of builds are not": junk_part(pattern),
+    }
+    return next((message for message, applies in objections.items() if applies), "")
+
+
 def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    objections = [(pattern, _pattern_objection(pattern)) for pattern in assignment.accepts]
+    for pattern, message in objections:
+        if message:
+            yield "accepts", f"{quoted(pattern)} {message}"
     if not reference:
         yield "accepts", "reference/ holds no files; write the solution there, which must earn everything"
         return
@@ -151,7 +180,12 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
             if module not in modules and closest(module, modules):
                 yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):
-        top = module.partition(".")[0]
+        top, _, inner = module.partition(".")
+        if accepted([f"{top}.py"], assignment.accepts):
+            yield "preloads", f"{top}.py is handed in, and only modules that are not can be preloaded"
+            continue
+        if top not in modules and is_installed(top) and inner and (near := _submodule_near(top, inner)):
+            yield "preloads", f"no module is called {module}; did you mean {top}.{near}?"
         if top in modules or is_installed(top):
             continue
         if near := installed_near(top):
@@ -173,6 +207,15 @@ def modules_of(folder: Path) -> set[str]:
 def installed_near(module: str, others: Iterable[str] = ()) -> str:
     """Return the installed module, or the other one, whose name is misspelt; empty if none is like it."""
     return next(iter(get_close_matches(module, (*others, *_installed()), n=1, cutoff=MISSPELT)), "")
+
+
+def _submodule_near(package: str, name: str) -> str:
+    """Return the module of a package whose name is misspelt; empty if it has that one, or none is like it."""
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    names = [module.name for module in pkgutil.iter_modules([*folders])]
+    first = name.partition(".")[0]
+    return "" if first in names else next(iter(get_close_matches(first, names, n=1, cutoff=MISSPELT)), "")
 
 
 @cache

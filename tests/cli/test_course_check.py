@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.model.options import InputsName
-from grader.selftest.course import try_functions
+from grader.selftest.functions import try_functions
 
 ASSIGNMENT, INPUTS = "assignments/vectors/assignment.py", "assignments/vectors/inputs.py"
 REFERENCE = "assignments/vectors/reference/vectors.py"
@@ -294,6 +294,87 @@ def item(keys: str) -> str:
             ":4: cannot take case 'whole numbers' of vectors in inputs.py (missing a required argument: 'z')",
         ),
         (EXPECTED, ORACLE, "return y.nothing", "saxpy: AttributeError: "),
+        (
+            EXPECTED,
+            ORACLE,
+            f"assert len(x)\n    {ORACLE}",
+            ":12: saxpy: AssertionError, for case 'nothing at all' of vectors",
+        ),
+        (EXPECTED, "def saxpy", "async def saxpy", ":10: saxpy: is a coroutine; write def in place of async"),
+        (
+            EXPECTED,
+            ORACLE,
+            "__import__('os')._exit(0)",
+            "expected.py: saxpy: its process ended with status 0; let it return or raise",
+        ),
+        (
+            EXPECTED,
+            "import numpy as np",
+            "import numpy as np\nfrom .reference.vectors import saxpy as right",
+            ":8: imports the reference, which must not be its own oracle; work the answer out otherwise",
+        ),
+        (INPUTS, '"whole numbers"', '""', ":12: vectors: a case has an empty name; students read it"),
+        (
+            INPUTS,
+            "    n = ",
+            '    yield case("large", 1.0, np.empty(2**27), np.ones(2))\n    n = ',
+            ":12: vectors: case 'large' has arguments of 1024 MiB; 512 MiB fit into one call",
+        ),
+        *(
+            (ASSIGNMENT, '("vectors.py",)', f'("vectors.py", "{pattern}")', line)
+            for pattern, line in (
+                ("src/", '"src/" is a folder; name its files, as src/*'),
+                ("/tmp/x.py", '"/tmp/x.py" leads out of the submission'),
+                ("src\\\\x.py", 'x.py" has a backslash; write src/x.py'),
+                ("**/*.py", '"**/*.py" stands for no more than with a single *'),
+                ("*.{py,cu}", '"*.{py,cu}" has brackets, which stand for themselves'),
+                ("data.zip", '"data.zip" is never accepted, as archives inside'),
+            )
+        ),
+        (ASSIGNMENT, 'title="Vectors"', 'title=" "', ": title: is empty; write what students call it"),
+        (ASSIGNMENT, "call_wall_s=5.0", "cores=5000", ": cores: 5,000 is too much for any program"),
+        (
+            ASSIGNMENT,
+            '("numpy",)',
+            '("numpy", "vectors")',
+            ":15: preloads: vectors.py is handed in, and only modules that are not can be preloaded",
+        ),
+        (
+            ASSIGNMENT,
+            '("numpy",)',
+            '("numpy.linagl",)',
+            ":15: preloads: no module is called numpy.linagl; did you mean numpy.linalg?",
+        ),
+        (
+            ASSIGNMENT,
+            "grader_assignments()",
+            "grader_assignments(course)",
+            ": a hook has the argument 'course', which nothing gives it; take it out",
+        ),
+        (
+            RUBRIC,
+            "    inputs: vectors",
+            "    tolerance: {float64: {rtol: 5, atol: 0}}\n    inputs: vectors",
+            "tolerance.float64: rtol 5 takes 0 for any value; write a share, as 0.01 for one percent",
+        ),
+        (
+            RUBRIC,
+            "# due: 2030-12-23T23:59:00+01:00",
+            "due: 2030-12-23T23:59:00+01:00\nlate: {grace: 3d, at_most: 1d, per_day: 10%}",
+            "late: grace must not be longer than at_most, after which nothing is earned",
+        ),
+        (
+            COURSE,
+            "# extensions:\n#   alice: {homework: 3d}",
+            "extensions:\n  alice: {vectors: 3d}",
+            "course.yaml:12:11: extensions.alice.vectors: no rubric of vectors has a due, so that nothing is",
+        ),
+        (
+            COURSE,
+            "# canvas:",
+            'canvas: {url: "https://lms.edu/courses/1", course: 1, assignments: {vectors: 2}}\n# canvas:',
+            "course.yaml:15:1: canvas: url: leads to a course; write https://lms.edu",
+        ),
         (EXPECTED, ORACLE, "return {1}", ":10: saxpy: gives {1}, which cannot be compared; give numbers,"),
         (EXPECTED, ORACLE, "yield x", "of vectors: returns a value that cannot be passed on"),
         (
@@ -460,7 +541,7 @@ def test_a_function_that_does_not_end_is_named(course, monkeypatch):
     loop = "    while True:\n        try:\n            1\n        except Exception: pass\n    n = "
     (course / INPUTS).write_text(text.replace("    n = ", loop))
     items = (SimpleNamespace(check="one", options=Named(inputs="vectors")),)
-    monkeypatch.setattr("grader.selftest.course.WITHIN_S", 0.05)
+    monkeypatch.setattr("grader.selftest.functions.WITHIN_S", 0.05)
     monkeypatch.chdir(course)
     problems = try_functions(course / "assignments/vectors", items, {"one": SimpleNamespace(one_case=False)})
     (line,) = problems
@@ -614,6 +695,22 @@ def test_an_assignment_whose_declaration_is_misspelt_is_named(course):
     (course / ASSIGNMENT).rename(course / "assignments/vectors/assigment.py")
     line = "assignments/vectors: has no assignment.py, so that nothing declares it; rename assigment.py"
     assert line in told(course)
+
+
+def test_an_assignment_that_is_not_returned_is_named_at_its_file(course):
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace("    return [", "    [", 1))
+    first, *_ = told(course)
+    assert first == f"{ASSIGNMENT}: declares no assignment; has grader_assignments a return and an @hookimpl?"
+
+
+def test_two_assignments_of_one_number_on_the_platform_are_named(course):
+    assert grader(course, "new", "more").returncode == 0
+    settings = course / COURSE
+    canvas = 'canvas: {url: "https://lms.edu", course: 1, assignments: {vectors: 2, more: 2}}\n# canvas:'
+    settings.write_text(settings.read_text().replace("# canvas:", canvas))
+    (line,) = told(course)
+    assert "canvas.assignments.more: 2 is that of vectors too, whose grades would be replaced; give" in line
 
 
 def test_an_assignment_without_a_rubric_is_named(course):

@@ -84,8 +84,8 @@ def test_a_folder_that_was_named_must_be_a_course(folder: Path) -> None:
         (
             "title: x\ntime_zone: +01:00\n",
             (
-                'course.yaml:2:1: time_zone: no time zone is called "+01:00"; write the zone of a city, such as '
-                "Europe/Berlin",
+                'course.yaml:2:1: time_zone: no time zone is called "+01:00"; write the zone of a city, such '
+                "as Europe/Berlin",
             ),
         ),
         ("title: x\ntime_zone: ../etc\n", ('course.yaml:2:1: time_zone: no time zone is called "../etc"; ',)),
