@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of, missing_file
@@ -15,6 +15,7 @@ from grader.subject.wire import Encoder, TooLarge
 
 INPUTS, EXPECTED = "inputs.py", "expected.py"
 _module = cache(course_module)
+T = TypeVar("T")
 MOST_CASES = 1_000
 """Cases of one family; a generator with more is taken for one that does not end."""
 CROSSES = (
@@ -74,6 +75,32 @@ def _cases(values: Iterable[Any] | InputCase, where: str) -> Iterator[InputCase]
         yield case
 
 
+class EndlessError(CourseError):
+    """A function of the course did not end in its time."""
+
+
+_endless: dict[tuple[Path, str, str], tuple[str, ...]] = {}
+"""What was said of functions that did not end in this process, by assignment, file and name."""
+
+
+def once(folder: Path, file: str, name: str, act: Callable[[], T]) -> T:
+    """Call a function of the course, with nothing of a student's in its arguments.
+
+    One that has not ended before is not called again: every submission of a class would wait for it.
+
+    Raises:
+        CourseError: what the function raises, or that it does not end.
+    """
+    key = folder, file, name
+    if key in _endless:
+        raise EndlessError(*_endless[key])
+    try:
+        return act()
+    except EndlessError as error:
+        _endless[key] = error.problems
+        raise
+
+
 class CourseFunctions:
     """Calls families and oracles, and turns what they raise into `CourseError` with file and line."""
 
@@ -93,7 +120,12 @@ class CourseFunctions:
         draw = self._function(INPUTS, family)
         rng = default_rng([int(seed, 16), number])
         where = f"{self.place(INPUTS, draw)}: {family}:"
-        cases: tuple[InputCase, ...] = self._run(INPUTS, family, lambda: tuple(_cases(draw(rng), where)))
+        cases: tuple[InputCase, ...] = once(
+            self._folder,
+            INPUTS,
+            family,
+            lambda: self._run(INPUTS, family, lambda: tuple(_cases(draw(rng), where))),
+        )
         if not cases:
             raise CourseError(f"{where} gives no case; yield at least one")
         return cases
@@ -139,7 +171,7 @@ class CourseFunctions:
         except TimeIsUpError as error:
             path, line, _ = error.place or (self._folder / file, 1, "")
             message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
-            raise CourseError(f"{path}:{line}: {name}: {message}") from None
+            raise EndlessError(f"{path}:{line}: {name}: {message}") from None
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -19,7 +19,7 @@ from grader.errors import CourseError, NotObservedError
 from grader.files import holds_files
 from grader.harness.built import with_products
 from grader.harness.course_forks import apart
-from grader.harness.course_functions import EXPECTED, CourseFunctions
+from grader.harness.course_functions import EXPECTED, CourseFunctions, once
 from grader.harness.driver_calls import calls_of_students
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
@@ -99,11 +99,12 @@ class ItemContext:
         self._children.after_calls.clear()
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
+        self._drawn: set[int] = set()
 
     def of_reference(self, files: tuple[str, ...]) -> ItemContext:
         """Return this context with these files of the reference in the submission's place.
 
-        The submission's programs end first. Inputs are the same; children are fresh ones, whatever the group.
+        Its programs end first. Inputs are the same; children are fresh ones, whatever the group.
         """
         self._children.stop_programs()
         job = replace(
@@ -112,12 +113,7 @@ class ItemContext:
             workspace=str(self._assignment / REFERENCE),
         )
         return ReferenceContext(
-            job,
-            self.item,
-            self._children,
-            lent=self._lent,
-            quiet=self._quiet,
-            make=self._make,
+            job, self.item, self._children, lent=self._lent, quiet=self._quiet, make=self._make
         )
 
     @property
@@ -129,6 +125,8 @@ class ItemContext:
         """A family of `inputs.py`, drawn from the item's seed; the same each time within one observation."""
         if family not in self._families:
             self._families[family] = self.draw(family, 0)
+            for drawn in self._families[family]:
+                self._drawn.update(map(id, (*drawn.args, *drawn.kwargs.values())))
         return self._families[family]
 
     def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
@@ -138,7 +136,16 @@ class ItemContext:
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's, with arguments of its own."""
         place = f"{self._course.place_of(EXPECTED, oracle)}: {oracle}"
-        return apart(self._course.expected(oracle), place, self._children.after_calls)
+        call = apart(self._course.expected(oracle), place, self._children.after_calls)
+
+        @wraps(call)
+        def of_cases(*args: Any, **kwargs: Any) -> Any:
+            values = (*args, *kwargs.values())
+            if any(callable(value) or id(value) not in self._drawn for value in values):
+                return call(*args, **kwargs)  # a student may have chosen them
+            return once(self._assignment, EXPECTED, oracle, lambda: call(*args, **kwargs))
+
+        return of_cases
 
     @property
     def simulated(self) -> bool:
