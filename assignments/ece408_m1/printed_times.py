@@ -72,6 +72,8 @@ LAST_LATIN = "\u024f"
 
 
 _LINES = (_GNU, _GNU_LONG, _ZSH, _BSD, _TCSH, _FISH, _JUPYTER, _POWERSHELL)
+_TOO_LONG = re.compile(r"[\d.,:]{41,}")
+"""Digits of no time: patterns would try each beginning of a row of them, and no int has 4,300 digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,7 @@ def accuracies(text: str, *, printed: bool = False) -> tuple[float, ...]:
 
 def run_times(text: str) -> tuple[RunTime, ...]:
     """Return all elapsed times in a text: those that programs printed, then those in sentences."""
-    text = " ".join(text.replace(ARABIC_POINT, ".").split())
+    text = " ".join(_TOO_LONG.sub(" ; ", text.replace(ARABIC_POINT, ".")).split())
     written = text
     for pattern in _LINES:  # they have CPU times as well
         written = pattern.sub(" ; ", written)

@@ -92,7 +92,7 @@ _ARROW = re.compile(r"\s[-=]*>$")
 _VERB = re.compile(
     r"(?:\s+(?:takes?|took|with|has|uses?|used|consumes?|consumed|accounts?|for|at|is|was|about|around|roughly))+$"
 )
-_PROSE = re.compile(r"[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
+_PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
 """Three words in a row."""
 
 
@@ -239,7 +239,7 @@ class _Reader:
         if any(_IDENTIFIER.search(text) or len(text.split()) > MOST_WORDS for text in between):
             return "", [], False  # a sentence about several of them
         numbers = [_number(match["digits"]) for match in percents]
-        name = _VALUES_BEHIND.sub("", line[: percents[0].start()]) if percents else line
+        name = _without_end(_VALUES_BEHIND, line[: percents[0].start()]) if percents else line
         if self.head.last:
             return name, numbers[-1:], True
         if len(numbers) == 1 and self.runs() and (bare := _BARE.search(line, percents[0].end())):
@@ -341,8 +341,17 @@ def _named(text: str) -> str:
     """Return a name without what leads to its number: a bullet, `: `, ` - `, ` (`."""
     plain = _ARROW.sub("", _BULLET.sub("", text.strip(), count=1)).strip(" \t`*:=,;~\u2013\u2014\u2192-|")
     if plain.endswith("("):  # `name: 8.44 ms (27.2 %)`
-        plain = _VALUES_BEHIND.sub("", plain[:-1].rstrip()).rstrip(" :=-\u2013\u2014")
-    return _VERB.sub("", plain)
+        plain = _without_end(_VALUES_BEHIND, plain[:-1].rstrip()).rstrip(" :=-\u2013\u2014")
+    return _without_end(_VERB, plain)
+
+
+def _without_end(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text without what a pattern finds at its end.
+
+    Only so many characters are searched: the pattern begins anew at each word, and goes to the end.
+    """
+    end = pattern.search(text, max(0, len(text) - LONGEST_NAME))
+    return text[: end.start()] if end else text
 
 
 def _is_name(name: str, *, certain: bool) -> bool:

@@ -230,6 +230,22 @@ def test_elapsed_times_are_read_and_others_left_out(text, expected):
     assert sorted(set(seconds(text))) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 200_000,
+        "1." * 100_000,
+        f"real {'1' * 5000}m1s",
+        f"1s user 1s system 1% cpu {'1' * 5000}:1.5 total",
+    ],
+    ids=["digits", "points", "minutes", "a clock"],
+)
+def test_a_long_row_of_digits_is_no_time(text):
+    """It took hours, or was no int: the item was open, as a mistake of the course."""
+    (time,) = printed_times.run_times(f"{text}; it took 62.5 s")
+    assert time.seconds == 62.5
+
+
 def test_the_handed_out_scripts_are_those_that_are_profiled():
     for file in (FOLDER / "given").glob("*.py"):
         if file.name != "profiled.py":

@@ -293,3 +293,17 @@ def test_digits_without_a_name_are_read_in_time_that_grows_with_them(piece):
     begun = time.process_time()
     profile_lists(f"{PIPES}\n| {piece * 200}z | 5.00 | 85.52 |\n\n{SPACED}\n{piece * 200}z 5.00% 85.52%\n")
     assert time.process_time() - begun < 20  # milliseconds; of what is tried in all ways, years
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a " + "1 " * 200_000 + "a_gemm 5%",
+        "a_gemm 5% " + "abc" * 130_000,
+        "1% " + "with at " * 50_000 + "a 5%",
+    ],
+    ids=["numbers", "one word", "verbs"],
+)
+def test_a_line_as_long_as_a_report_is_read_in_time_that_grows_with_it(line):
+    """A search that begins anew at each of its words takes hours."""
+    profile_lists(f"a_gemm 50%\n{line}\n")
