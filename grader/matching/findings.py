@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -154,15 +154,18 @@ def _written_number(meant: NumberMatch, match: Match, passage: Passage) -> Findi
     if any(agrees is None for _, agrees in agreeing):
         return _sure(passage, spans, "can be read as another number")
     if meant.unit and not all(_has_unit(n, meant) for n in right):
-        if all(_begins_company(passage, n, match.near) for n in right):
+        starts = {start for words in match.near for start, _ in find_term(passage, words)}
+        if all(_begins_company(starts, n) for n in right):
             return _likely(passage, spans, "has no unit")
         return _sure(passage, spans, "has no unit")
     return _sure(passage, spans, "is compared or referred to" if any(n.qualified for n in right) else "")
 
 
-def _begins_company(passage: Passage, number: WrittenNumber, near: Sequence[str]) -> bool:
-    """Tell whether the word behind a number is no unit, but what the number is about: "3 time series"."""
-    starts = {start for words in near for start, _ in find_term(passage, words)}
+def _begins_company(starts: Collection[int], number: WrittenNumber) -> bool:
+    """Tell whether the word behind a number is no unit, but what the number is about: "3 time series".
+
+    `starts` are the places of what it may be about.
+    """
     return any(number.end <= start < number.unit_end for start in starts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from grader.matching.passage import words_of
 from grader.matching.terms import forms_of
@@ -60,14 +61,20 @@ def unit_named(name: str) -> Unit | None:
     return _BY_NAME.get(name.strip().casefold())
 
 
+@lru_cache(maxsize=1024)
 def is_unit_word(written: str, units: str) -> bool:
     """Tell whether a word behind a number is one of `a|b`, in any form; a Chinese one may go on behind it."""
     words = words_of(written) or (written,)
-    for unit in map(str.strip, units.split("|")):
-        meant = words_of(unit) or (unit,)
+    for meant in _words_of_units(units):
         if words[: len(meant)] == meant or (len(words) == 1 and words[0] in forms_of(meant)[0]):
             return True
     return False
+
+
+@lru_cache(maxsize=256)
+def _words_of_units(units: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each of `a|b`, a rubric's: they are held against each number of an answer."""
+    return tuple(words_of(unit) or (unit,) for unit in map(str.strip, units.split("|")))
 
 
 def unit_problem(unit: str) -> str:
