@@ -76,7 +76,7 @@ def test_a_call_in_the_convention_of_another_architecture_ends_the_program(any_c
     with any_classroom.submit(code) as subject:
         call = subject.call(convention, case())
     assert call.outcome is Outcome.CRASHED
-    assert "Bad system call" in call.note
+    assert "SIGSYS" in call.note
     assert outside(code, f"{convention}()").lstrip("-").isdigit()
 
 

@@ -278,7 +278,7 @@ def test_an_oracle_that_is_marked_sees_what_the_functions_of_its_case_were_asked
     [
         ("from grader.api import after_call\n@after_call\ndef half(x, f): return x\n", "is a local one"),
         ("def half(x, f): return (n for n in ())\n", "returns a value that cannot be passed on"),
-        ("import os\ndef half(x, f): os._exit(3)\n", "ended its process .exit status 3."),
+        ("import os\ndef half(x, f): os._exit(3)\n", "its process ended with status 3"),
         ("def half(x, f): raise KeyError(x)\n", "KeyError: 1.0"),
     ],
 )
