@@ -63,9 +63,7 @@ class Judgements:
             return
         if not graded.is_seen_by(row.submission):
             again = f"{row.student} has handed in again since; export the table anew and look again"
-            changed = (
-                f"submission: {row.submission!r} names none; a spreadsheet has changed it: empty the cell"
-            )
+            changed = f"submission: {row.submission!r} names none; take the cell from a new table"
             self._wrong(line, again if _DIGEST.fullmatch(row.submission) else changed)
         judgement = self._points(line, row, graded, item)
         if judgement is not None and len(self.problems) == before:

@@ -45,8 +45,8 @@ class StoredGrade:
         return f"{kind}{colon}{digits[:DIGEST_DIGITS]}"
 
     def is_seen_by(self, cell: str) -> bool:
-        """Tell whether the cell of a table names this submission, or none; the digits alone do as well."""
-        return cell in {"", self.short_digest, self.short_digest.rpartition(":")[2]}
+        """Tell whether the cell of a table names this submission; the digits alone do as well."""
+        return cell in {self.short_digest, self.short_digest.rpartition(":")[2]}
 
 
 def current_points(book: Gradebook | None, grade: StoredGrade) -> Mapping[str, PointsGiven]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.config.points_csv import ACCEPT, PointsRow, read_table
+from grader.config.points_csv import ACCEPT, PLACE_AND_POINTS, PointsRow, read_table
 from grader.errors import UsageError
 
 _LISTED = 3
@@ -20,7 +20,8 @@ def require_saved(file: Path, table: Iterable[PointsRow]) -> None:
         UsageError: rows of the file were filled in and differ from what is saved.
     """
     try:
-        rows = [row for _, row in read_table(file.read_bytes(), str(file))] if file.is_file() else []
+        content = file.read_bytes() if file.is_file() else b""
+        rows = [row for _, row in read_table(content, str(file), PLACE_AND_POINTS)]
     except (OSError, UsageError):
         return
     unsaved = list(_unsaved(rows, table))

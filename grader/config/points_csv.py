@@ -60,7 +60,9 @@ LONGEST_CELL = 30_000
 _PARTS = "parts"
 _PART = re.compile(r"part (\d{1,3})")
 COLUMNS = tuple(field.name for field in fields(PointsRow) if field.name != _PARTS)
-NEEDED = ("student", "assignment", "item", "points")
+PLACE_AND_POINTS = ("student", "assignment", "item", "points")
+NEEDED = (*PLACE_AND_POINTS, "submission")
+"""Without the submission, points could go to a later one, which nobody looked at."""
 
 
 def write_table(lines: Iterable[PointsRow]) -> bytes:
@@ -78,18 +80,18 @@ def write_table(lines: Iterable[PointsRow]) -> bytes:
     return text.getvalue().encode("utf-8-sig")
 
 
-def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
+def read_table(content: bytes, where: str, needed: Iterable[str] = NEEDED) -> Iterator[tuple[int, PointsRow]]:
     """Yield each row with the line at which it begins, without empty ones.
 
     Columns of one's own are left out; one that is named almost like a column of the table is a mistake.
 
     Raises:
-        UsageError: it is no table, or lacks a column; with every column that is wrong.
+        UsageError: it is no table, or lacks a `needed` column; with every column that is wrong.
     """
     try:
         table = rows(decode_table(content))
         header = [name.strip().lower() for name in next(table, (1, []))[1]]
-        if problems := list(_objections(header)):
+        if problems := list(_objections(header, needed)):
             raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
         for line, cells in table:
             values = {
@@ -103,13 +105,13 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
         raise UsageError(f"{where}{error.place}: {error}") from None
 
 
-def _objections(header: list[str]) -> Iterator[str]:
+def _objections(header: list[str], needed: Iterable[str]) -> Iterator[str]:
     for name in header:
         if name in COLUMNS or _PART.fullmatch(name):
             continue
         if meant := closest(name, (*COLUMNS, "part 1")):
             yield f"unknown column {name!r}; did you mean {meant}?"
-    for name in NEEDED:
+    for name in needed:
         if name not in header:
             yield f"there is no column {name!r}; export the table again"
     for name in sorted({name for name in header if name and header.count(name) > 1}):

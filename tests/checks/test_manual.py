@@ -130,12 +130,12 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(evil):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_table_is_read_as_any_spreadsheet_saves_it(delimiter, encoding):
     lines = [
-        "Student,Assignment,ITEM,Points,comment",
-        "ann,hw1,style,7,",
-        ",,,,",
-        'b,hw1,style,8,"two',
+        "Student,Assignment,ITEM,Points,Submission,comment",
+        "ann,hw1,style,7,sha256:0,",
+        ",,,,,",
+        'b,hw1,style,8,sha256:0,"two',
         'lines"',
-        "c,hw1,x,1,",
+        "c,hw1,x,1,sha256:0,",
     ]
     text = "\r\n".join(lines).replace(",", delimiter)
     found = [(line, row.student, row.points) for line, row in read_table(text.encode(encoding), "p.csv")]
@@ -143,7 +143,12 @@ def test_a_table_is_read_as_any_spreadsheet_saves_it(delimiter, encoding):
 
 
 def test_columns_of_ones_own_are_left_out():
-    lines = ["to do;student;assignment;item;points;", "x;ann;hw1;style;7;y", "sum;;;;;", ";b;hw1;style;8;"]
+    lines = [
+        "to do;student;assignment;item;points;submission;",
+        "x;ann;hw1;style;7;z;y",
+        "sum;;;;;;",
+        ";b;hw1;style;8;z;",
+    ]
     found = [(line, row.student, row.points) for line, row in read_table("\n".join(lines).encode(), "p.csv")]
     assert found == [(2, "ann", "7"), (4, "b", "8")]
 
@@ -155,8 +160,13 @@ def test_columns_of_ones_own_are_left_out():
         (b"student,assignment,item,pionts", "p.csv:1: unknown column 'pionts'; did you mean"),
         (b"student,assignment,item,points,part1", "p.csv:1: unknown column 'part1'; did you mean part 1"),
         (b"student,assignment,item,points,points", "p.csv:1: there are two columns 'points'"),
-        (b"student,assignment,item,points\n\xff\xfe", "p.csv: is not UTF-8"),
-        (b'student,assignment,item,points\n"a"b,c', "p.csv:2: is no CSV"),
+        (
+            b"student,assignment,item,points",
+            "p.csv:1: there is no column 'submission'; export the table again",
+        ),
+        (b"student,assignment,item,points,sub", "p.csv:1: there is no column 'submission'; export the table"),
+        (b"student,assignment,item,points,submission\n\xff\xfe", "p.csv: is not UTF-8"),
+        (b'student,assignment,item,points,submission\n"a"b,c', "p.csv:2: is no CSV"),
     ],
 )
 def test_what_is_no_such_table_is_said_in_a_line(content, said):

@@ -183,6 +183,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         row | {"item": "rules", "points": "1"},
         row | {"points": "1", "submission": "0123456789ab"},
         row | {"points": "1", "submission": "1.23E+11"},
+        row | {"points": "1", "submission": ""},
         row | {"points": ""},
     ]
     table.save(wrong)
@@ -202,6 +203,8 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         "9",
         "10",
         "10",
+        "11",
+        "11",
     ]
     for part in (
         "line 2",
@@ -210,7 +213,8 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         "ann",
         "style",
         "again since",
-        "'1.23E+11' names none",
+        "submission: '1.23E+11' names none; take the cell from a new table",
+        "submission: '' names none; take the cell from a new table",
     ):
         assert any(part in line for line in said), part
     assert said[-1] == "grader: nothing was written"
@@ -228,6 +232,20 @@ def test_a_new_submission_waits_again(course, table):
     done = table.load()
     assert done.returncode == 2
     assert "ann has handed in again since" in done.stderr
+
+
+def test_a_table_that_names_no_submission_gives_no_points(course, table):
+    """A spreadsheet may lose its last column; whose answers were looked at is then unknown."""
+    course.rubric(STYLE)
+    course.run("run", course.submit())
+    (row,) = table.export()
+    table.save([{name: cell for name, cell in row.items() if name != "submission"} | {"points": "4"}])
+    done = table.load()
+    line = "there is no column 'submission'; export the table again"
+    assert (done.returncode, done.stderr) == (2, f"grader: {table.path}:1: {line}\n")
+    assert not (course.results() / "manual.jsonl").exists()
+    refused = course.run("manual", "export", "--out", str(table.path), "--results", str(course.out))
+    assert "has rows that were filled in and are not imported (ann style)" in refused.stderr
 
 
 def test_where_only_people_give_points_nothing_has_to_be_observed_for_it(course, table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -116,8 +117,9 @@ def test_points_by_hand_go_by_the_rubric_of_the_results(graded):
     table = graded.cwd / "points.csv"
     results = ("--results", str(graded.out))
     assert graded.run("manual", "export", *results, "--out", str(table)).returncode == 0
-    assert "style" in table.read_text(encoding="utf-8-sig")
-    table.write_text("assignment,student,item,points\ntiny,ann,style,3\n")
+    rows = csv.DictReader(table.read_text("utf-8-sig").splitlines())
+    seen = next(row["submission"] for row in rows if (row["student"], row["item"]) == ("ann", "style"))
+    table.write_text(f"assignment,student,item,points,submission\ntiny,ann,style,3,{seen}\n")
     book = ("--gradebook", str(graded.cwd / "gradebook.db"))
     done = graded.run("manual", "import", str(table), *results, *book)
     assert (done.returncode, done.stderr) == (0, f"{table}: 1 new judgement saved\n")
