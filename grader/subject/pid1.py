@@ -201,7 +201,7 @@ def _supervise(
                     return
                 delay_ns, cpu_ns = watch.delay_ns(times.members), watch.cpu_ns(times.members)
                 cpu = delay_ns, cpu_ns, time.process_time_ns()
-                control.send(Frozen(times.stopped_ns, times.charged_ns, *cpu).pack())
+                control.send(Frozen(watch.begun_ns, times.stopped_ns, times.charged_ns, *cpu).pack())
                 excess = watch.rest(times.members)  # reported when the next call begins: this one is over
             elif message == _LOOK_DUE:
                 excess = watch.look()

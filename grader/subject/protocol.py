@@ -67,8 +67,10 @@ class Wake(NamedTuple):
 class Frozen(NamedTuple):
     """Pid 1 -> worker: everything is stopped."""
 
+    begun_ns: int
+    """Since when it went on, by CLOCK_MONOTONIC; 0 if it never did."""
     stopped_ns: int
-    """Since when, by CLOCK_MONOTONIC."""
+    """Since when it stands."""
     charged_ns: int
     """Until when the call's time is counted; see `grader.subject.stopper.StopTimes`."""
     delay_ns: int
@@ -86,7 +88,7 @@ class Frozen(NamedTuple):
     @classmethod
     def read(cls, message: bytes) -> Frozen | None:
         """Return the news in a message; None for anything else."""
-        return cls(*_unpack(message, _FROZEN, 5)) if message.startswith(_FROZEN) else None
+        return cls(*_unpack(message, _FROZEN, 6)) if message.startswith(_FROZEN) else None
 
 
 class EndMessage(NamedTuple):

@@ -53,12 +53,13 @@ class UsageWatch:
         self._most_processes = limits["processes"]
         self._used_ns = used_ns
         self._delay = _Delay(cores, used_ns)
-        self._begun = 0.0
+        self.begun_ns = 0
+        """When the last call began, or went on, by CLOCK_MONOTONIC."""
         self._next: float | None = None
 
     def delay_ns(self, members: set[int]) -> int:
         """Return how long other processes kept the program from running since `begin`; 0 for a short call."""
-        if self._next is not None and time.monotonic() > self._begun + FIRST_LOOK_S:
+        if self._next is not None and time.monotonic() > self.begun_ns / 1e9 + FIRST_LOOK_S:
             self._delay.look(members)
         return self._delay.by_others_ns
 
@@ -68,15 +69,15 @@ class UsageWatch:
 
     def begin(self) -> None:
         """Note that a call begins, or goes on."""
-        self._delay.begin()
-        self._begun = time.monotonic()
-        self._next = self._begun + FIRST_LOOK_S
+        self.begun_ns = time.monotonic_ns()
+        self._delay.begin(self.begun_ns)
+        self._next = self.begun_ns / 1e9 + FIRST_LOOK_S
 
     def rest(self, members: set[int]) -> str:
         """Do as `look` does, while everything is stopped: that costs no time of the program's."""
         self._next = None
         self._delay.rest(members)
-        return self._excess(members) if self._begun else ""  # nothing of the program has run before `begin`
+        return self._excess(members) if self.begun_ns else ""  # nothing of the program has run before `begin`
 
     def due_ms(self) -> float | None:
         """Return the milliseconds until the next look; None for no look."""
@@ -113,8 +114,9 @@ class _Delay:
         self._cores = frozenset(cores)
         self._used_ns = used_ns
         self._waits: dict[str, int] = {}
+        self._begun_ns = self._used_from_ns = 0
         self._before_ns = 0
-        """All time waited until the first look was due: /proc/stat is too coarse for short calls."""
+        """Time waited until the first look: for short calls /proc/stat is too coarse."""
         self._waited_ns = 0
         self._others_from_ns: int | None = None
         self._others_ns = 0
@@ -123,19 +125,23 @@ class _Delay:
         """Begin to wait anew: everything is stopped."""
         self._waits = {}
         self._waiting(members)
+        self._used_from_ns = self._used_ns(members)
 
-    def begin(self) -> None:
+    def begin(self, begun_ns: int) -> None:
         """Begin to count: everything goes on."""
+        self._begun_ns = begun_ns
         self._before_ns = self._waited_ns = 0
         self._others_from_ns = None
 
     def look(self, members: Iterable[int]) -> None:
         """Count what threads waited, and what others used, since the last look."""
-        waited_ns = self._waiting(members)
-        self._others_ns = _busy_ns(self._cores) - max(0, self._used_ns(members)) - time.process_time_ns()
+        waited_ns, used_ns = self._waiting(members), self._used_ns(members)
+        self._others_ns = _busy_ns(self._cores) - max(0, used_ns) - time.process_time_ns()
         if self._others_from_ns is None:
-            # no more, however late this is: a crowd of its own can keep us from looking
-            self._before_ns = min(waited_ns, int(FIRST_LOOK_S * 1e9))
+            # Others can keep us from looking, and so can a crowd of its own: but that uses its cores itself.
+            left_ns = len(self._cores) * (time.monotonic_ns() - self._begun_ns)
+            left_ns -= used_ns - self._used_from_ns if used_ns >= 0 else left_ns
+            self._before_ns = min(waited_ns, max(left_ns, int(FIRST_LOOK_S * 1e9)))
             self._others_from_ns = self._others_ns
         else:
             self._waited_ns += waited_ns
@@ -175,7 +181,7 @@ class ToolLimit:
         self._delay = _Delay(os.sched_getaffinity(0), used_ns or ProcessesUsage())
         self._begun = self._looked = clock()
         self._delay.rest(self._processes.members())
-        self._delay.begin()
+        self._delay.begin(time.monotonic_ns())
 
     def is_over(self) -> bool:
         """Tell whether its time is over; to be asked often, for it looks at processes meanwhile."""

@@ -131,11 +131,19 @@ def test_a_limit_of_a_tool_counts_no_waiting_for_others(monkeypatch, waited_s, o
     assert limit.is_over() is over
 
 
-def test_a_first_look_that_comes_late_grants_no_more_than_one_that_comes_in_time(monkeypatch):
-    """A crowd of the program's own keeps pid 1 from looking, and waits for cores meanwhile."""
+@pytest.mark.parametrize(
+    ("own_s", "granted_s"),
+    [(1.0, FIRST_LOOK_S), (0.0, 1.0), (-1.0, FIRST_LOOK_S)],
+    ids=["own", "others", "hidden"],
+)
+def test_a_first_look_that_comes_late_grants_what_others_can_have_used(monkeypatch, own_s, granted_s):
+    """A crowd of the program's own keeps pid 1 from looking, and waits for cores meanwhile: it uses them."""
+    used = iter([0.0, own_s] if own_s >= 0 else [own_s, own_s])
     monkeypatch.setattr(usage_watch, "thread_folders", lambda members: ["a thread"])
-    monkeypatch.setattr(usage_watch, "run_delay_ns", lambda folder: 10**9)
-    delay = _Delay([0], lambda members: 0)
-    delay.begin()
+    waits = iter([0, 10**9])
+    monkeypatch.setattr(usage_watch, "run_delay_ns", lambda folder: next(waits))
+    delay = _Delay([0], lambda members: int(next(used) * 1e9))
+    delay.rest([])
+    delay.begin(time.monotonic_ns() - 10**9)
     delay.look([])
-    assert 0 < delay.by_others_ns <= FIRST_LOOK_S * 1e9
+    assert delay.by_others_ns / 1e9 == pytest.approx(granted_s, abs=0.02)
