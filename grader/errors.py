@@ -73,6 +73,10 @@ class NotObservedError(GraderError):
     exit_code = ExitCode.NOT_OBSERVED
 
 
+class NeedsGpuError(NotObservedError):
+    """A file asks for a GPU when it is imported, and its item has none: it is observed again where one is."""
+
+
 class OutdatedError(NotObservedError):
     """Evidence of a run that began before the one whose grade is current; it is in the history alone."""
 

@@ -17,6 +17,7 @@ from grader.contracts.call import Call, InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
 from grader.extras import ANY_PIP, install_command
+from grader.harness.device_errors import must_need_no_gpu
 from grader.harness.server_spec import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
@@ -97,6 +98,8 @@ class Pytest(CheckKind):
             return Observation(item=context.item, outcome=Outcome.NOT_OBSERVED, note=waits, seed=context.seed)
         first = _run(context.subject(RUN_TESTS), options)
         outcome, note = _collected(options, first)
+        if first.results and not context.devices:
+            must_need_no_gpu(Call(outcome=outcome, note=f"{options.file}: {first.results[0].message}"))
         runs = dict(_runs(options, context, tests)) if outcome is Outcome.OBSERVED else {}
         if any(run.is_shared for run in (first, *runs.values())) and _run(_tests(context), options).is_shared:
             raise CourseError("rubric: tests cannot share their processes; take `group` away from this item")

@@ -33,9 +33,10 @@ from grader.errors import NotObservedError
 from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission
+from grader.grading.tasks import with_gpu
 from grader.model.evidence import NO_SANDBOX
 from grader.model.job import Task
-from grader.model.observation import Outcome
+from grader.model.observation import NEEDS_GPU, Outcome
 
 OPEN_AT_MOST = 256
 """Submissions that are open at once, whatever an engine wants: each has a file open and is kept in memory."""
@@ -72,6 +73,8 @@ class _InProgress:
     """Why the order that ended last was cut short."""
     runs: dict[str, str] = field(default_factory=dict)
     """When the runs of its orders began, by their ids."""
+    asked_for_gpu: set[str] = field(default_factory=set)
+    """Items that wait for a GPU only because an import asked for one."""
     unseen_again: dict[str, str] = field(default_factory=dict)
     """Notes of items that were to be observed again, and could not be."""
 
@@ -188,8 +191,20 @@ class Grading:
         if entry.left_over and not entry.problem:
             self._order(entry, 0, Part(tasks=self._in_order(entry.left_over), exclusive=True))
             entry.left_over.clear()
+        elif parts := self._plan_with_gpu(entry):
+            entry.waiting = dict(enumerate(parts))
+            self._advance(entry)
         else:
             self._finish(entry)
+
+    def _plan_with_gpu(self, entry: _InProgress) -> tuple[Part, ...]:
+        """Plan items whose import asked for a GPU, and those that need them; none where there is no GPU."""
+        items, entry.asked_for_gpu = entry.asked_for_gpu, set()
+        if not items or entry.problem or not self._gpus:
+            return ()
+        submission = entry.submission
+        kinds = self._plugins.assignments[submission.submission.assignment].gpu_kinds
+        return self._plan(submission, with_gpu(submission.remaining(self._plugins.checks), items, kinds))
 
     def _order(self, entry: _InProgress, number: int, part: Part) -> None:
         submission = entry.submission
@@ -244,7 +259,9 @@ class Grading:
             entry.runs[record.run.id] = record.run.started_at
         if isinstance(record, ItemObserved):
             item = record.observation.item
-            entry.unrecorded.pop(item, None)
+            task = entry.unrecorded.pop(item, None)
+            if NEEDS_GPU in record.observation.facts and task and not task.devices:
+                entry.asked_for_gpu.add(item)
             submission.tried.add(item)
             if submission.request.fresh and record.observation.outcome is Outcome.NOT_OBSERVED:
                 entry.unseen_again[item] = record.observation.note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
@@ -16,7 +16,7 @@ from grader.errors import UsageError
 from grader.grading.digests import task_digests
 from grader.model.assignment import Assignment
 from grader.model.evidence import Evidence, WorkerRun
-from grader.model.job import Task
+from grader.model.job import GPU, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, ModuleName
 from grader.model.rubric import MANUAL, Item, Rubric
@@ -145,6 +145,19 @@ def left_to_do(
     return tuple(
         task for task in tasks if task.item in chosen and task.item not in done and task.check != MANUAL
     )
+
+
+def with_gpu(tasks: Sequence[Task], items: Collection[str], gpu_kinds: Sequence[str]) -> tuple[Task, ...]:
+    """Return the items whose import asked for a GPU, with one, and those that need or use them."""
+    chosen: dict[str, Task] = {}
+    for task in tasks:  # each after what it needs
+        if task.item in items:
+            chosen[task.item] = replace(
+                task, devices={GPU: 1}, gpu_kinds=tuple(gpu_kinds), gpu_for_import=True
+            )
+        elif not chosen.keys().isdisjoint((*task.needs, *task.uses)):
+            chosen[task.item] = task
+    return tuple(chosen.values())
 
 
 def wanted_items(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:

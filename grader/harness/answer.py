@@ -114,6 +114,7 @@ def _text(value: Any) -> str:
 
 def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], child: StudentProcess) -> Call:
     name, text, trace = (_COLOURS.sub("", _text(plain[key])) for key in ("type", "text", "traceback"))
+    text = " ".join(filter(None, map(str.strip, text.splitlines())))  # a note is one line
     if name in _SYNTAX_ERRORS:
         return Call(outcome=Outcome.CRASHED, note=" ".join(text.split()) or name, traceback=trace, **clock)
     if name == "SystemExit":

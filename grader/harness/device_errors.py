@@ -5,9 +5,53 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from grader.contracts.call import Call
+from grader.errors import NeedsGpuError
 from grader.model.observation import Outcome, Symptom
 
+_CAUSE = re.compile(r"(?:importing )?[^\s:]+: (\w+)")
+_OF_THE_TEXT = frozenset({"NameError", "AttributeError", "TypeError", "ModuleNotFoundError"})
+"""Exceptions that a GPU does not change, whatever they name."""
+_NO_GPU = re.compile(
+    r"\b(?:CudaSupportError|NvvmSupportError|NVMLError\w*|nvidia-smi)\b"
+    r"|\blib(?:cuda|nvidia|nvvm)|(?:CUDA|NVIDIA) driver|not compiled with CUDA"
+    r"|no CUDA|cuda\w*\.is_available\(\)|nodevice|no_device|insufficientdriver|insufficient_driver"
+    r"|backend:? '(?:cuda|gpu)'"
+    r"|\b(?:no|need|needs|requires?|without)\b(?: an?| any)? (?:CUDA|NVIDIA|GPU)"
+    r"|\b(?:CUDA|GPUs?)(?: devices?)?(?: is| are)? (?:not|un)[ -]?(?:available|found|detected|present)",
+    re.IGNORECASE,
+)
+"""What numba, torch, CuPy, JAX, the loader and students say where there is no GPU."""
+
+_PLACE = re.compile(r" \(([^\s():]+:\d+)\)$")
+CAUSE_CHARACTERS = 70
+"""So much of an error's text is shown behind what it means."""
+
 _NAMED = re.compile(r"\b(?:CUDA_ERROR|cudaError)_?([A-Za-z_]+)")
+
+
+def asks_for_gpu(note: str) -> bool:
+    """Tell whether an import or a program failed for want of a GPU, by the note on it.
+
+    That is the program's word: it may put off what is decided where there is no GPU, and nothing else.
+    """
+    cause = _CAUSE.match(note)
+    return bool(cause and cause[1] not in _OF_THE_TEXT and _NO_GPU.search(note))
+
+
+def must_need_no_gpu(call: Call) -> None:
+    """Check that an import, or a program, did not fail for want of a GPU.
+
+    Raises:
+        NeedsGpuError: it did.
+    """
+    if call.outcome is not Outcome.OBSERVED and asks_for_gpu(call.note):
+        file, _, cause = call.note.removeprefix("importing ").partition(": ")
+        if place := _PLACE.search(cause):
+            file, cause = place[1], cause[: place.start()]
+        if len(cause) > CAUSE_CHARACTERS:
+            cause = f"{cause[:CAUSE_CHARACTERS].rpartition(' ')[0]} …"
+        raise NeedsGpuError(f"{file} asks for a GPU, and there is none here, so this waits for one ({cause})")
 
 
 class ErrorMeaning(NamedTuple):

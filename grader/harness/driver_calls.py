@@ -10,6 +10,18 @@ if TYPE_CHECKING:
     import ast
 
 
+MOST_CALLS = 3
+"""Functions of the student's that are named of one that calls them."""
+
+
+def names_of_calls(driver: Path, function: str, files: Collection[str]) -> str:
+    """Say which functions of the student's files a function of the driver calls; empty for none."""
+    modules = {file.removesuffix(".py").replace("/", ".") for file in files if file.endswith(".py")}
+    used = calls_of_students(driver, function, modules)
+    names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
+    return f"; {function}() is the course's, and calls your {names}" if used else ""
+
+
 def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> tuple[str, ...]:
     """Return `module.name` of what a function of the driver uses of these modules, in order and once each.
 

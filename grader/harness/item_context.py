@@ -20,7 +20,8 @@ from grader.files import holds_files
 from grader.harness.built import with_products
 from grader.harness.course_forks import apart
 from grader.harness.course_functions import EXPECTED, CourseFunctions, once
-from grader.harness.driver_calls import calls_of_students
+from grader.harness.device_errors import asks_for_gpu, must_need_no_gpu
+from grader.harness.driver_calls import names_of_calls
 from grader.harness.missing import module_advice, without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY})
 """Ends that may come without a line of the student's."""
-MOST_CALLS = 3
-"""Functions of the student's that are named of one that calls them."""
 
 
 class Unwatched:
@@ -216,6 +215,7 @@ class ItemContext:
             group=group,
             reference=self._control(module, cores) if whose == SUBMISSION else None,
             advice=partial(self._advice, module) if whose == SUBMISSION else self._line_of_reference,
+            waits_for_gpu=whose == SUBMISSION and self._lent.waits_for_gpu,
         )
         return self._children.subject(order)
 
@@ -241,14 +241,13 @@ class ItemContext:
         driver = Path(self._job.assignment_folder, "given", f"{module.replace('.', '/')}.py")
         if call.traceback or call.outcome not in WITHOUT_A_LINE:
             return ""
-        modules = {file.removesuffix(".py").replace("/", ".") for file in self.files if file.endswith(".py")}
-        used = calls_of_students(driver, function, modules)
-        names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
-        return f"; {function}() is the course's, and calls your {names}" if used else ""
+        return names_of_calls(driver, function, self.files)
 
     def _at_import(self, module: str, imported: Call) -> str:
         """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
         if imported.outcome is not Outcome.TIMED_OUT:
+            if self._lent.withheld and asks_for_gpu(imported.note):
+                return "; this item is timed without a GPU: ask for one in the functions that need it"
             return module_advice(imported.note, self._job.submission)
         needed = self._job.requires.get(module, (f"{module}.py",))
         python = [file for file in self.files if file.endswith(".py")]
@@ -328,6 +327,8 @@ class ItemContext:
         control = ReferenceControl(run_of_reference, self._assignment)
         has_control = self._whose == SUBMISSION and self._has_file(script)
         run = run_of(self._whose, control if has_control else None)
+        if self._whose == SUBMISSION and self._lent.waits_for_gpu:
+            must_need_no_gpu(run.call)
         return replace(run, call=replace(run.call, note=f"{run.call.note}{self._students_line(run.call)}"))
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:

@@ -36,6 +36,8 @@ class ProcessSpec:
     """Makes the calls of a program that failed; None if there is nothing to compare with."""
     advice: Advice | None = field(default=None, compare=False)
     """Explains why an import or a call failed."""
+    waits_for_gpu: bool = False
+    """Whether an import that asks for a GPU is not held against it."""
 
 
 class ProcessPool:
@@ -168,6 +170,7 @@ class ProcessPool:
             reference=order.reference,
             advice=order.advice,
         )
+        subject.waits_for_gpu = order.waits_for_gpu
         subject.after_calls = self.after_calls
         return resources.enter_context(subject)
 

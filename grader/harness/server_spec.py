@@ -58,11 +58,18 @@ class DeviceGrant:
     """What plays for them where the machine has none."""
     built: bool = False
     """Whether its programs find what the assignment's build makes."""
+    withheld: bool = False
+    """Whether the item gets none of the machine's GPUs, so that an import that asks for one has failed."""
 
     @property
     def simulated(self) -> bool:
         """Whether a stand-in plays for them."""
         return self.stand_in is not None
+
+    @property
+    def waits_for_gpu(self) -> bool:
+        """Whether an import that asks for a GPU decides nothing: there is none, and one may be granted."""
+        return not self.count and not self.withheld
 
     def setup(self, preloads: tuple[str, ...]) -> ServerSpec:
         """The server for a file that wants these modules imported first."""

@@ -16,6 +16,7 @@ from grader.errors import CourseError
 from grader.harness.answer import read_answer, read_records
 from grader.harness.arguments import Arguments
 from grader.harness.course_forks import AfterCalls, ForkedAnswers
+from grader.harness.device_errors import must_need_no_gpu
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered, asks
@@ -64,6 +65,8 @@ class ChildSubject:
         self._reference = reference
         self._requests = Requests()
         self._advice = advice
+        self.waits_for_gpu = False
+        """Whether an import that asks for a GPU is not held against the program."""
         self.after_calls = AfterCalls()
         """Keeps the functions of cases as calls leave them."""
         self._carrying: tuple[int, ...] = ()
@@ -72,7 +75,11 @@ class ChildSubject:
         """Why nobody knows what the last call asked of the functions of its case."""
 
     def __enter__(self) -> Self:
-        """Import the file; `imported` says how that went."""
+        """Import the file; `imported` says how that went.
+
+        Raises:
+            NeedsGpuError: it asks for a GPU, and has to wait for one.
+        """
         encoder = Encoder(self._child.shared_buffer.arguments)
         request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
@@ -80,6 +87,8 @@ class ChildSubject:
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
             self._must_be_its_own(self.imported, ())
             self.imported = self._explained("", self.imported)
+            if self.waits_for_gpu:
+                must_need_no_gpu(self.imported)
         except BaseException:
             self._child.close()
             raise

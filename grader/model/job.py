@@ -53,6 +53,8 @@ class Task:
     """How many of each kind it needs."""
     gpu_kinds: tuple[str, ...] = ()
     """Parts of the names of GPUs that it may be observed on; empty for any."""
+    gpu_for_import: bool = False
+    """Whether it needs its GPU only because an import of the submission asked for one."""
     built: bool = False
     """Whether it needs an item that builds the submission: its programs find what was made."""
     digest: str = ""

@@ -58,6 +58,8 @@ NOT_IMPORTED = "not_imported"
 """A fact of an observation whose file could not be imported: the module that it lacks, or an empty text."""
 JUDGED_BY = "judged_by"
 """The fact that holds `judging_digest` of the options by which a loss was held against the reference."""
+NEEDS_GPU = "needs_gpu"
+"""A fact of an observation that waits for a GPU, though its item needs none: an import asked for one."""
 MISSING_FILE = "missing_file"
 """The fact that a needed file was not handed in: a sentence, equal for all items that need it."""
 

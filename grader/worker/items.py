@@ -15,13 +15,13 @@ from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
 from grader.coursecode import PACKAGE, line_of
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NeedsGpuError, NotObservedError
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
-from grader.model.observation import JUDGED_BY, Fault, Observation, Outcome
+from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome
 from grader.model.options import judging_digest
 from grader.model.rubric import Item
 from grader.scoring.judge import passed
@@ -122,7 +122,7 @@ class Items:
     def _try(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Let the kind observe; whatever it raises is not the student's fault."""
         try:
-            grant = self._devices.grant(task.devices, torch=self._uses_torch(task), built=task.built)
+            grant = self._grant(task, kind)
             context = self._context(task, grant)
             observation = kind.observe(options, context)
             _require_observation(observation, task.item)
@@ -133,6 +133,13 @@ class Items:
                 facts = {**observation.facts, JUDGED_BY: judging_digest(options)}
                 observation = replace(observation, facts=facts)
             return replace(observation, simulated=observation.simulated or grant.simulated)
+        except NeedsGpuError as error:
+            return Observation(
+                item=task.item,
+                outcome=Outcome.NOT_OBSERVED,
+                note=str(error),
+                facts={NEEDS_GPU: True},
+            )
         except CourseError as error:
             note, fault = "; ".join(error.problems), Fault.COURSE
         except NotObservedError as error:
@@ -154,6 +161,13 @@ class Items:
                 )
         facts = {JUDGED_BY: judging_digest(options)} if kind.asks_reference else {}
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, facts=facts)
+
+    def _grant(self, task: Task, kind: CheckKind) -> DeviceGrant:
+        """Grant an item its devices; a timed one gets no GPU for an import, for it could compute there."""
+        withheld = task.gpu_for_import and kind.timed
+        devices = {} if withheld else task.devices
+        grant = self._devices.grant(devices, torch=self._uses_torch(task), built=task.built)
+        return replace(grant, withheld=True) if withheld else grant
 
     def _context(self, task: Task, grant: DeviceGrant) -> ItemContext:
         return ItemContext(

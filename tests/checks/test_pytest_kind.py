@@ -9,7 +9,7 @@ import pytest
 
 from grader.checks import pytest_kind
 from grader.checks.pytest_kind import Pytest
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NeedsGpuError, NotObservedError
 from grader.model.exit_status import ending
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
@@ -455,3 +455,8 @@ def test_weights_that_are_none_are_refused(tests):
 
 def test_weights_are_judged_on_the_same_evidence():
     assert measuring(OPTIONS).keys() == {"file", "pythonpath", "budget_s"}
+
+
+def test_tests_that_import_what_asks_for_a_gpu_wait_for_one(real_context):
+    with pytest.raises(NeedsGpuError, match="asks for a GPU, and there is none here"):
+        observe(real_context, "raise RuntimeError('No CUDA GPUs are available')")

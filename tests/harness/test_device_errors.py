@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.harness.device_errors import explain
+from grader.harness.device_errors import asks_for_gpu, explain
 from grader.model.observation import Outcome
 
 ILLEGAL = "a kernel read or wrote outside of its arrays (illegal address)"
@@ -45,3 +45,31 @@ def test_an_error_of_a_device_is_explained(text, outcome, sentence):
 @pytest.mark.parametrize("text", ["IndexError: out of range", "MemoryError: out of memory", ""])
 def test_other_errors_are_left_alone(text):
     assert explain(text) is None
+
+
+@pytest.mark.parametrize(
+    ("cause", "asks"),
+    [
+        ("CudaSupportError: Error at driver init: Call to cuInit results in CUDA_ERROR_NO_DEVICE", True),
+        ("NvvmSupportError: libNVVM cannot be found. Do `conda install cuda-nvcc`", True),
+        ("AssertionError: Torch not compiled with CUDA enabled", True),
+        ("RuntimeError: Found no NVIDIA driver on your system", True),
+        (
+            "RuntimeError: Attempting to deserialize, but torch.cuda.is_available() is False",
+            True,
+        ),
+        ("CUDARuntimeError: cudaErrorNoDevice: no CUDA-capable device is detected", True),
+        ("ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", True),
+        ("RuntimeError: Unknown backend: 'gpu' requested", True),
+        ("AssertionError in utils.py:3 (assert torch.cuda.is_available())", True),
+        ("the program ended itself (sys.exit(No GPU))", True),
+        ("RuntimeError: CUDA not available", True),
+        ("NameError: name 'cuda' is not defined", False),
+        ("ModuleNotFoundError: No module named 'cupy'", False),
+        ("AttributeError: module 'numba.cuda' has no attribute 'no_gpu'", False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'gpu.npy'", False),
+        ("ValueError: cuda", False),
+    ],
+)
+def test_an_import_that_asks_for_a_gpu_is_told_by_what_its_error_says(cause, asks):
+    assert asks_for_gpu(f"importing utils.py: {cause}") == asks

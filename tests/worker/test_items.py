@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.contracts.build import Built
+from grader.errors import NeedsGpuError
 from grader.harness.course_forks import AfterCalls
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import NEEDS_GPU, Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
 from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
@@ -218,3 +219,34 @@ def test_an_observation_that_cannot_be_stored_is_the_kinds_mistake_and_costs_no_
     observation = items.observe(task("looks"))
     assert (observation.item, observation.outcome, observation.fault) == ("looks", "not_observed", "grader")
     assert problem in observation.note
+
+
+class AsksForGpu(Looks):
+    """A kind whose program asks for a GPU when it is imported."""
+
+    def observe(self, options, context):
+        if context._lent.waits_for_gpu:
+            raise NeedsGpuError("work.py: CudaSupportError: no driver")
+        outcome = Outcome.OBSERVED if context.devices else Outcome.CRASHED
+        return Observation(item=context.item, outcome=outcome)
+
+
+def of_import(item):
+    return replace(task(item, gpu=1), gpu_for_import=True)
+
+
+def test_an_item_without_a_gpu_waits_for_one_if_an_import_asks_for_it(run):
+    items, _, _ = run()
+    items._kinds = {"looks": AsksForGpu()}
+    seen = items.observe(task("work"))
+    assert (seen.outcome, seen.fault, seen.facts) == (Outcome.NOT_OBSERVED, None, {NEEDS_GPU: True})
+
+
+@pytest.mark.parametrize(("timed", "outcome"), [(False, Outcome.OBSERVED), (True, Outcome.CRASHED)])
+def test_where_a_gpu_is_it_gets_that_unless_it_is_timed_and_could_compute_there(run, gpu, timed, outcome):
+    items, _, _ = run(gpu(0))
+    kind = AsksForGpu()
+    kind.timed = timed
+    items._kinds = {"looks": kind}
+    seen = items.observe(of_import("work"))
+    assert (seen.outcome, seen.facts) == (outcome, {})
