@@ -15,13 +15,13 @@ _OF_THE_TEXT = frozenset({"NameError", "AttributeError", "TypeError", "ModuleNot
 _NO_GPU = re.compile(
     r"\b(?:CudaSupportError|NvvmSupportError|NVMLError\w*|nvidia-smi)\b"
     r"|\blib(?:cuda|nvidia|nvvm)|(?:CUDA|NVIDIA) driver|not compiled with CUDA"
-    r"|no CUDA|cuda\w*\.is_available\(\)|nodevice|no_device|insufficientdriver|insufficient_driver"
+    r"|cuInit|cudaGetDeviceCount|no CUDA|cuda\w*\.is_available\(\)|no_?device|insufficient_?driver"
     r"|backend:? '(?:cuda|gpu)'"
     r"|\b(?:no|need|needs|requires?|without)\b(?: an?| any)? (?:CUDA|NVIDIA|GPU)"
     r"|\b(?:CUDA|GPUs?)(?: devices?)?(?: is| are)? (?:not|un)[ -]?(?:available|found|detected|present)",
     re.IGNORECASE,
 )
-"""What numba, torch, CuPy, JAX, the loader and students say where there is no GPU."""
+"""What numba, torch, CuPy, JAX, the loader and students say where there is no GPU, or none of theirs."""
 
 _PLACE = re.compile(r" \(([^\s():]+:\d+)\)$")
 CAUSE_CHARACTERS = 70
@@ -94,7 +94,7 @@ _MEANINGS: tuple[tuple[str, ErrorMeaning], ...] = (
     ("assert|device-side assert", ErrorMeaning(Outcome.CRASHED, "an assertion in a kernel failed")),
     ("launchfail|unspecified launch failure", ErrorMeaning(Outcome.CRASHED, "a kernel failed while it ran")),
     (
-        "invaliddevice|nodevice|invalid device ordinal",
+        "invaliddevice|nodevice|operatingsystem|invalid device ordinal",
         ErrorMeaning(Outcome.CRASHED, "it asked for a GPU that it does not have"),
     ),
 )

@@ -10,6 +10,7 @@ import pytest
 from grader.config.course import load_course
 from grader.config.evidence_file import ItemObserved, encode_record
 from grader.contracts.engine import Ended, Records
+from grader.cuda import gpus
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
@@ -84,7 +85,8 @@ ASKING = [
 
 
 @pytest.mark.parametrize("source", ASKING)
-def test_without_a_gpu_it_is_pending_with_all_that_needs_it(grade, source):
+def test_without_a_gpu_it_is_pending_with_all_that_needs_it(grade, source, monkeypatch):
+    monkeypatch.setattr(gpus, "gpus", lambda: ())
     done = grade(source)
     assert {line.standing for line in done.scorecard.lines} == {Standing.PROVISIONAL}
     assert done.scorecard.lines[0].reason.startswith("work.py")
@@ -98,6 +100,22 @@ def test_without_a_gpu_it_is_pending_with_all_that_needs_it(grade, source):
 def test_an_error_that_no_gpu_would_change_costs_the_points(grade, source):
     first, _ = grade(source).scorecard.lines
     assert (first.standing, first.points) == (Standing.FINAL, 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("source", "points"),
+    [
+        ("from numba import cuda\ncuda.select_device(0)", [5, 5]),
+        ('from numba import cuda\n@cuda.jit("void(float32[:])")\ndef one(x): x[0] = 1', [5, 5]),
+        ("raise RuntimeError('No CUDA GPUs are available')", [0, 0]),
+    ],
+)
+def test_where_there_is_a_gpu_it_is_decided(grade, source, points):
+    done = grade(source)
+    assert [(line.standing, line.points) for line in done.scorecard.lines] == [
+        (Standing.FINAL, each) for each in points
+    ]
 
 
 class OneGpu:

@@ -51,6 +51,12 @@ def test_other_errors_are_left_alone(text):
     ("cause", "asks"),
     [
         ("CudaSupportError: Error at driver init: Call to cuInit results in CUDA_ERROR_NO_DEVICE", True),
+        (
+            "the GPU says CUDA_ERROR_OPERATING_SYSTEM: CudaSupportError: Error at driver init: Call to "
+            "cuInit results in CUDA_ERROR_OPERATING_SYSTEM (<CUresult.CUDA_ERROR_OPERATING_SYSTEM: 304>)",
+            True,
+        ),
+        ("RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 304: OS call failed", True),
         ("NvvmSupportError: libNVVM cannot be found. Do `conda install cuda-nvcc`", True),
         ("AssertionError: Torch not compiled with CUDA enabled", True),
         ("RuntimeError: Found no NVIDIA driver on your system", True),
