@@ -42,8 +42,10 @@ class GraderError(Exception):
 
     exit_code = ExitCode.BUG
 
-    def __init__(self, *problems: str) -> None:
+    def __init__(self, *problems: str, output: str = "") -> None:
+        """`output` is what the failed program printed, for staff to read beside the problem."""
         self.problems = tuple(map(one_line, problems))
+        self.output = output
         super().__init__("\n".join(self.problems))
 
 

@@ -318,7 +318,9 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
     case, expected = draw.case, draw.expected
     if call.outcome is not Outcome.OBSERVED:
         if runner.ours:
-            raise ReferenceFailedError(f"reference: {runner.function}: {call.note}")
+            raise ReferenceFailedError(
+                f"reference: {runner.function}: {call.note}", output=runner.subject.output
+            )
         rounds.failed = call
         return
     compared = compare(call.value, expected)

@@ -131,7 +131,7 @@ class Scaling(CheckKind):
                 if imported.outcome is not Outcome.OBSERVED:
                     note = f"{_on(name)}: {imported.note}"
                     if runner.ours:
-                        raise ReferenceFailedError(f"reference: {note}")
+                        raise ReferenceFailedError(f"reference: {note}", output=runner.subject.output)
                     return _ended(context, imported.outcome, note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,

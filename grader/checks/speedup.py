@@ -151,7 +151,9 @@ class Speedup(CheckKind):
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
-                        raise ReferenceFailedError(f"reference: {imported.note}")
+                        raise ReferenceFailedError(
+                            f"reference: {imported.note}", output=runner.subject.output
+                        )
                     return failed_observation(context, imported, output=runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,

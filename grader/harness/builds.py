@@ -155,16 +155,19 @@ class Builds:
         """
         if not built.errors and _NOT_STARTED.search(built.output):
             return NotObservedError(
-                f"the reference cannot be built here either: {built.note}; install what its build starts"
+                f"the reference cannot be built here either: {built.note}; install what its build starts",
+                output=built.output,
             )
         folders = (("given", self._children.servers.course_files), (REFERENCE, self._reference))
         for error in built.errors:
             for name, folder in folders:
                 if error.line and folder is not None and holds_file(folder, error.file):
                     line = f"{name}/{error}; the reference cannot be built, and so nobody's build is judged"
-                    return CourseError(f"{line}; correct the file")
+                    return CourseError(f"{line}; correct the file", output=built.output)
         places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
-        return CourseError(f"reference: cannot be built: {built.note}; correct it, {places}")
+        return CourseError(
+            f"reference: cannot be built: {built.note}; correct it, {places}", output=built.output
+        )
 
     @property
     def _reference(self) -> Path:

@@ -192,7 +192,7 @@ class ItemContext:
         for of_one in replays([call for call in calls if call.requests]):
             at = {len(call.requests): call for call in of_one}
             replayed = self._by_reference(module, None, of_one[0].requests)
-            for number, answer in enumerate(replayed):
+            for number, answer in enumerate(run.call for run in replayed):
                 if number in at:
                     yield at.pop(number), answer
                 elif answer.outcome is not Outcome.OBSERVED:
@@ -266,24 +266,24 @@ class ItemContext:
         if not self._has_file(f"{module.replace('.', '/')}.py"):
             return None
 
-        def last_of(requests: Sequence[Request]) -> Call:
-            *_, call = self._by_reference(module, cores, requests)
-            return call
+        def last_of(requests: Sequence[Request]) -> Run:
+            *_, run = self._by_reference(module, cores, requests)
+            return run
 
         return ReferenceControl(last_of, self._assignment)
 
-    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Iterator[Call]:
+    def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Iterator[Run]:
         """Make these calls in a fresh child of the reference, up to one that fails; its import first."""
         self._children.stop_programs()
         until = time.monotonic() + REPLAY_CALLS * self.limits.call_wall_s
         with self._child(REFERENCE, module, "", cores=cores) as reference:
             call = reference.imported
-            yield call
+            yield Run(call=call, output=reference.output)
             for function, case in requests:
                 if call.outcome is not Outcome.OBSERVED or time.monotonic() > until:
                     return
                 call = reference.call(function, case)
-                yield call
+                yield Run(call=call, output=reference.output)
 
     @property
     def _assignment(self) -> Path:
@@ -320,9 +320,10 @@ class ItemContext:
             with self._children.program(setup, whose) as child:
                 return run_program(child, script, argv, wall_s, reference)
 
-        def run_of_reference(_: Sequence[Request]) -> Call:
+        def run_of_reference(_: Sequence[Request]) -> Run:
             self._children.stop_programs()
-            return of_a_program(run_of(REFERENCE).call)
+            run = run_of(REFERENCE)
+            return replace(run, call=of_a_program(run.call))
 
         control = ReferenceControl(run_of_reference, self._assignment)
         has_control = self._whose == SUBMISSION and self._has_file(script)

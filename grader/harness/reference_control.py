@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.contracts.call import Call, InputCase, Request
+from grader.contracts.call import Call, InputCase, Request, Run
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
 from grader.harness.tracebacks import innermost_first
@@ -35,7 +35,7 @@ _STARTING = re.compile(r'/subprocess\.py", line \d+, in _execute_child')
 class ReferenceControl:
     """Makes calls in a fresh process of the reference."""
 
-    run: Callable[[Sequence[Request]], Call]
+    run: Callable[[Sequence[Request]], Run]
     """Has it import the same file and make these calls; the first that fails, or the last."""
     folder: Path
     """The assignment's."""
@@ -47,9 +47,9 @@ class ReferenceControl:
             ReferenceFailedError: it fails, too, for the course's fault.
             NotObservedError: it fails, too, for something that this machine lacks.
         """
-        call = self.run(requests)
-        if call.outcome is not Outcome.OBSERVED:
-            raise failure(call, self.folder)
+        run = self.run(requests)
+        if run.call.outcome is not Outcome.OBSERVED:
+            raise failure(run.call, self.folder, run.output)
 
 
 @dataclass(slots=True)
@@ -119,22 +119,27 @@ def of_a_program(call: Call) -> Call:
     return call
 
 
-def failure(call: Call, folder: Path) -> GraderError:
-    """Return the error of a call with which the reference failed, with file and line where they are known."""
+def failure(call: Call, folder: Path, output: str = "") -> GraderError:
+    """Return the error of a call with which the reference failed, with file and line where they are known.
+
+    `output` is what the reference printed.
+    """
     where = place(call, folder) or "reference"
     note = call.note.removesuffix(f" ({where})").rstrip(".")
     if call.outcome is Outcome.NOT_OBSERVED:
-        return NotObservedError(f"{where}: {note}")
+        return NotObservedError(f"{where}: {note}", output=output)
     missing = _NO_FILE.search(call.note)
     if missing and _STARTING.search(call.traceback):
-        return NotObservedError(f"{where}: starts {missing[1]}, which is not on this machine; install it")
+        return NotObservedError(
+            f"{where}: starts {missing[1]}, which is not on this machine; install it", output=output
+        )
     if absent := _NO_MODULE.search(call.note):
         why = f"{where}: imports {absent[1]}, which neither the course nor this machine has"
-        return ReferenceFailedError(f"{why}; correct the name, or install it")
+        return ReferenceFailedError(f"{why}; correct the name, or install it", output=output)
     line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
-        return NotObservedError(f"{line}; install what it starts")
-    return ReferenceFailedError(f"{line}; correct the course's files or its limits")
+        return NotObservedError(f"{line}; install what it starts", output=output)
+    return ReferenceFailedError(f"{line}; correct the course's files or its limits", output=output)
 
 
 def place(call: Call, folder: Path) -> str:

@@ -142,7 +142,7 @@ class Observation:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further values for the `award` of the kind; JSON."""
     output: str = ""
-    """The printed output of the program, shortened."""
+    """The printed output of the program, shortened; the reference's where that failed as well."""
     seed: str = ""
     """The secret the inputs were drawn from, in hexadecimal."""
     digest: str = ""

@@ -13,6 +13,7 @@ from grader.model.score import Standing
 from grader.model.view import AudienceView
 from grader.scoring.drawings import drawings_of
 from grader.scoring.host_paths import HostPaths
+from grader.scoring.judge import BEFORE_POINTS
 from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
@@ -196,9 +197,11 @@ def _without_fault(line: Line, observation: Observation | None) -> Line:
 
 
 def _unblamed(observation: Observation) -> Observation:
-    """Return an observation without what a fault says."""
-    fault = observation.fault
-    return observation if fault is None else _observation(observation, NOT_OBSERVED[fault])
+    """Return an observation without what a fault says, and without what the reference printed there."""
+    if observation.fault is not None:
+        return _observation(observation, NOT_OBSERVED[observation.fault])
+    _, _, fault = observation.facts.get(BEFORE_POINTS, ("", "", None))
+    return observation if fault is None else replace(observation, output="")
 
 
 def _item(item: Item, visible: Mapping[str, Item], *, secrets: bool) -> Item:

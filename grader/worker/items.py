@@ -121,6 +121,7 @@ class Items:
 
     def _try(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Let the kind observe; whatever it raises is not the student's fault."""
+        output = ""
         try:
             grant = self._grant(task, kind)
             context = self._context(task, grant)
@@ -141,9 +142,9 @@ class Items:
                 facts={NEEDS_GPU: True},
             )
         except CourseError as error:
-            note, fault = "; ".join(error.problems), Fault.COURSE
+            note, fault, output = "; ".join(error.problems), Fault.COURSE, error.output
         except NotObservedError as error:
-            note, fault = "; ".join(error.problems), Fault.MACHINE
+            note, fault, output = "; ".join(error.problems), Fault.MACHINE, error.output
         except OSError as error:
             note, fault = str(error), Fault.MACHINE
         except (Exception, SystemExit) as error:
@@ -160,7 +161,14 @@ class Items:
                     Fault.COURSE,
                 )
         facts = {JUDGED_BY: judging_digest(options)} if kind.asks_reference else {}
-        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, facts=facts)
+        return Observation(
+            item=task.item,
+            outcome=Outcome.NOT_OBSERVED,
+            note=note,
+            fault=fault,
+            facts=facts,
+            output=output,
+        )
 
     def _grant(self, task: Task, kind: CheckKind) -> DeviceGrant:
         """Grant an item its devices; a timed one gets no GPU for an import, for it could compute there."""

@@ -11,6 +11,7 @@ from grader.errors import CourseError
 from grader.intake.accept import matcher
 from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.scoring.judge import loss
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from grader.harness.item_context import ItemContext
     from grader.model.job import Job
     from grader.model.rubric import Item
+
+_QUOTED = 200
+"""Characters of a printed line that an error quotes."""
 
 
 def controlled(
@@ -53,10 +57,17 @@ def controlled(
     why = "" if MISSING_FILE in control.facts else loss(item, control, kinds, {})
     if why:
         raise CourseError(
-            f"rubric: {item.id}: the reference loses points as well: {why.rstrip('.')}; correct the item, "
-            "what the course gives for it, or the reference"
+            f"rubric: {item.id}: the reference loses points as well: {why.rstrip('.')}{_printed(control)}; "
+            "correct the item, what the course gives for it, or the reference",
+            output=control.output,
         )
     return observation
+
+
+def _printed(control: Observation) -> str:
+    """Quote the last line that the reference printed, where programs and tools say why they end."""
+    last = next((line for line in reversed(control.output.splitlines()) if line.strip()), "")
+    return f"; it printed last: {one_line(last.strip(), _QUOTED)}" if last else ""
 
 
 def _files(job: Job) -> tuple[str, ...]:

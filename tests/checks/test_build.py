@@ -575,10 +575,13 @@ def test_an_assignment_that_says_not_how_it_is_built_is_the_courses_fault(contex
 def test_a_reference_that_cannot_be_built_is_the_courses_fault(contexts):
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "reference/src/work.c": "int"})
     with (
-        pytest.raises(CourseError, match=r"^reference/src/work.c:1:\d.*; the reference cannot be built"),
+        pytest.raises(
+            CourseError, match=r"^reference/src/work.c:1:\d.*; the reference cannot be built"
+        ) as failed,
         context.reference("driver"),
     ):
         pass
+    assert "work.c:1" in failed.value.output, "the compiler's own lines, for staff"
 
 
 def test_what_was_built_before_and_cannot_be_now_is_not_the_students_fault(contexts):

@@ -212,7 +212,9 @@ def test_4_if_an_item_takes_points_from_the_reference_too_and_nobody_loses_them(
     loops |= {"function": "double", "require_decorator": ["numba.njit"], "decides": True}
     ends = {"id": "ends", "title": "e", "points": 1, "check": "script", "file": "work.py", "exit_status": 1}
     course.rubric(loops, ends)
-    done = course.run("run", course.submit())
+    code = "def double(x): return 2 * x\ndef square(x): return x * x\nprint('secret of the', __file__)\n"
+    course.write("assignments/tiny/reference/work.py", code.replace("secret", "secret word"))
+    done = course.run("run", course.submit(code=code))
     assert done.returncode == 4
     for record in (r["observation"] for r in course.records() if r["record"] == "observation"):
         assert (record["outcome"], record["fault"]) == ("not_observed", "course")
@@ -220,6 +222,8 @@ def test_4_if_an_item_takes_points_from_the_reference_too_and_nobody_loses_them(
     student = (course.results() / "feedback/report.html").read_text()
     assert "mistake in the course" in student
     assert "numba" not in student
+    assert "secret" not in student
+    assert "secret word of the" in (course.results() / "report.html").read_text()
     verified = course.run("verify")
     assert (verified.returncode, verified.stdout.count("loses points as well")) == (4, 2)
 

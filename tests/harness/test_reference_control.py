@@ -434,8 +434,18 @@ def test_a_program_that_is_run_is_compared_too(context):
 def test_a_program_that_ends_as_a_shell_without_its_program_is_compared_too(context):
     ends = {"main.py": "import os, sys\nsys.exit(os.waitstatus_to_exitcode(os.system('no-such-nvcc')))\n"}
     course = {f"reference/{name}": text for name, text in ends.items()}
-    with pytest.raises(NotObservedError, match=r"^reference: the program ended with exit status 127"):
+    with pytest.raises(
+        NotObservedError, match=r"^reference: the program ended with exit status 127"
+    ) as ended:
         Script().observe(Script.Options(file="main.py"), context(ends, course))
+    assert "no-such-nvcc: not found" in ended.value.output
+
+
+def test_what_the_reference_prints_before_it_fails_is_kept(context):
+    driver = DRIVER.replace("return", "print('of', x); raise ValueError('x');")
+    with pytest.raises(CourseError) as failed:
+        observe(context(WORK, {"given/driver.py": driver}))
+    assert failed.value.output.startswith("of ")
 
 
 @pytest.mark.parametrize("reference", ["print(1)\n", None])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.contracts.call import Call, InputCase
+from grader.contracts.call import Call, InputCase, Run
 from grader.errors import NotObservedError
 from grader.harness.budget import PATIENCE
 from grader.harness.reference_control import ReferenceControl
@@ -36,6 +36,7 @@ def _stopped_by(request, monkeypatch):
 
 pytestmark = pytest.mark.covering
 SHORT = Limits(call_wall_s=1.0, import_wall_s=10.0)
+RETURNED = Run(call=Call(outcome=Outcome.OBSERVED), output="")
 
 
 def case(*args) -> InputCase:
@@ -353,7 +354,7 @@ def test_a_machine_that_others_use_is_to_blame_for_a_starved_program_though_the_
     classroom, monkeypatch
 ):
     with classroom.submit("def work(): 1 / 0", SHORT) as subject:
-        subject._reference = ReferenceControl(lambda requests: Call(outcome=Outcome.OBSERVED), Path())
+        subject._reference = ReferenceControl(lambda requests: RETURNED, Path())
         starves(monkeypatch, others=True)
         with pytest.raises(NotObservedError, match="the machine is too busy"):
             subject.call("work", case())
@@ -361,7 +362,7 @@ def test_a_machine_that_others_use_is_to_blame_for_a_starved_program_though_the_
 
 def test_a_program_that_starved_where_nobody_else_computes_has_itself_to_blame(classroom, monkeypatch):
     with classroom.submit("def work(): 1 / 0", SHORT) as subject:
-        subject._reference = ReferenceControl(lambda requests: Call(outcome=Outcome.OBSERVED), Path())
+        subject._reference = ReferenceControl(lambda requests: RETURNED, Path())
         starves(monkeypatch, others=False)
         assert subject.call("work", case()).outcome is Outcome.TIMED_OUT
 

@@ -2,9 +2,11 @@ from dataclasses import replace
 
 import pytest
 
+from grader.config.points_file import PointsGiven, judged
 from grader.model.evidence import WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome
 from grader.reports.html import Html
+from grader.reports.junit import JUnit
 from grader.reports.score_json import ScoreJson
 from grader.scoring.host_paths import HostPaths
 from grader.scoring.redact import NOT_OBSERVED, staff_view, student_view
@@ -49,6 +51,21 @@ def test_the_words_of_a_fault_are_for_staff(fault):
     for report in (Html(), ScoreJson()):
         assert "inputs.py" not in report.render(view)
         assert "secrets" not in report.render(view)
+
+
+def test_what_a_reference_printed_is_for_staff_also_after_a_person_has_given_points():
+    failed = Observation(
+        item="a", outcome=Outcome.NOT_OBSERVED, note="n", fault=Fault.COURSE, output="secrets"
+    )
+    given = PointsGiven(
+        item="a", points=1, possible=4, by="Ada", at="2025-01-01T00:00:00+00:00", submission=""
+    )
+    for observation in (failed, judged(failed, given)):
+        rubric, evidence, card = both(observation)
+        assert "secrets" in Html().render(staff_view(rubric, evidence, card, kinds=KINDS))
+        view = student_view(rubric, evidence, card, kinds=KINDS, now=NOW)
+        for report in (Html(), ScoreJson(), JUnit()):
+            assert "secrets" not in report.render(view)
 
 
 def test_no_report_of_a_student_names_a_folder_of_the_machine():

@@ -112,6 +112,18 @@ def test_what_the_reference_does_not_lose_or_has_no_file_for_stays_lost(observe,
     assert observe(kind, options, WRONG).outcome in {Outcome.OBSERVED, Outcome.REFUSED}
 
 
+def test_what_the_reference_printed_is_kept_for_staff_with_its_last_line_in_the_reason(observe):
+    ends = {"work.py": "print('begins')\nprint('race in fill()\\n')\nraise SystemExit(66)\n"}
+    course = {**COURSE, "reference/work.py": ends["work.py"].replace("begins", "begins, as the reference")}
+    with pytest.raises(CourseError) as caught:
+        observe(Script(), {"file": "work.py"}, ends, course)
+    assert str(caught.value).startswith(
+        "rubric: it: the reference loses points as well: ended with status 66 instead of 0; it printed last: "
+        "race in fill(); correct"
+    )
+    assert caught.value.output.startswith("begins, as the reference\nrace")
+
+
 def test_what_was_not_handed_in_is_lost_whatever_the_reference_earns(observe):
     seen = observe(ReportKind(), {"file": "report.md", "min_words": 500}, {"work.py": ""})
     assert (seen.outcome, seen.note) == (Outcome.REFUSED, "report.md was not handed in")
