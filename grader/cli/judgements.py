@@ -58,8 +58,7 @@ class Judgements:
             return
         item = graded.items.get(row.item)
         if item is None:
-            advice = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
-            self._wrong(line, f"{row.item!r} is no item that a person gives points for; {advice}")
+            self._wrong(line, _not_for_a_person(row, graded))
             return
         if not graded.is_seen_by(row.submission):
             again = f"{row.student} has handed in again since; export the table anew and look again"
@@ -239,6 +238,17 @@ class _Judgement:
 def _place(row: PointsRow) -> str:
     """Return student and item of a row: in a spreadsheet its number is another than the line's."""
     return f"{row.student}, {row.item}"
+
+
+def _not_for_a_person(row: PointsRow, grade: StoredGrade) -> str:
+    """Tell why the table takes no points for an item, and where to give them."""
+    if row.item not in {item.id for item in grade.rubric.items}:
+        advice = suggestion(row.item, grade.items) if grade.items else "the rubric has none"
+        return f"{row.item!r} is no item that a person gives points for; {advice}"
+    return (
+        f"{_place(row)}: a program has decided it, without a flag; take the row out, or give points on its "
+        "page in grader review"
+    )
 
 
 def _parsed(text: str) -> float:

@@ -36,7 +36,7 @@ def command() -> None:
 @SUMS_AS_JSON
 @click.pass_context
 def export(context: click.Context, out: Path, results: Path, rubric: str | None, as_json: bool) -> None:
-    """Write a row for each question and student, and for everything else that waits for a person.
+    """Write a row for each question and student, and for whatever else is flagged or waits for a person.
 
     Fill in `points`, or `part 1`, `part 2` and so on for the criteria of an item; `ok` in `points` accepts
     what is suggested. `comment` is for the student, `reason` for staff.

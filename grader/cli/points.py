@@ -16,6 +16,7 @@ from grader.grading.rubric_of_class import rubric_again, rubrics_in
 from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
 from grader.plugins import Plugins
+from grader.scoring.score import score
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
@@ -32,6 +33,8 @@ class StoredGrade:
     evidence: Evidence
     rubric: Rubric
     items: Mapping[str, Item]
+    flagged: frozenset[str]
+    """Items with a flag: a person looks at it, and may take points."""
 
     @cached_property
     def points_given(self) -> Mapping[str, PointsGiven]:
@@ -84,9 +87,20 @@ def graded_submissions(
             continue
         if remark:
             tell(remark)
-        items = {i.id: i for i in rubric_of_assignment.items if plugins.checks[i.check].by_hand}
         for folder in folders:
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
-                grades.append(StoredGrade(folder, evidence, rubric_of_assignment, items))
+                grades.append(_stored(folder, evidence, rubric_of_assignment, plugins))
     return grades
+
+
+def _stored(folder: Path, evidence: Evidence, rubric: Rubric, plugins: Plugins) -> StoredGrade:
+    card = score(rubric, evidence, plugins.checks)
+    flagged = frozenset(line.item for line in card.lines if line.flags)
+    given = read_points(folder, evidence.submission.digest)
+    items = {
+        item.id: item
+        for item in rubric.items
+        if plugins.checks[item.check].by_hand or item.id in flagged or item.id in given
+    }
+    return StoredGrade(folder, evidence, rubric, items, flagged)

@@ -19,9 +19,9 @@ from grader.matching.findings import MatchState
 from grader.matching.suggestion import Suggestion, marked
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import MANUAL, Item
-from grader.model.score import Award
+from grader.model.score import Standing
 from grader.plugins import Plugins
-from grader.scoring.judge import waits_for_person
+from grader.scoring.judge import judge, waits_for_person
 from grader.scoring.score import score
 
 _MOST_WORDS = 12
@@ -29,14 +29,14 @@ _MOST_WORDS = 12
 
 
 def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[PointsRow]:
-    """Yield a row for each question and manual item, and each other one that waits for a person alone.
+    """Yield a row for each question and manual item, and for others that are flagged or wait for a person.
 
     They are sorted by assignment and item, so that one question is graded for all students in turn.
     """
     for folder in dict.fromkeys(grade.folder.parent for grade in graded):
         grades = [grade for grade in graded if grade.folder.parent == folder]
         skipped = [_skipped(grade, plugins) for grade in grades]
-        for item in grades[0].items.values():
+        for item in grades[0].rubric.items:
             for grade, reasons in zip(grades, skipped, strict=True):
                 if _concerns_a_person(grade, item, plugins):
                     yield _row(grade, item, plugins, out, reasons.get(item.id, ""))
@@ -45,7 +45,7 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
 def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
     always = item.check in {MANUAL, AnswerKind.name}
     waits = waits_for_person(item, grade.evidence.observations, plugins.checks)
-    return always or item.id in grade.points_given or waits
+    return always or waits or item.id in grade.points_given or item.id in grade.flagged
 
 
 def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: str) -> PointsRow:
@@ -65,7 +65,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: s
         model=options.model if options else "",
         criteria=answer.criteria,
         suggested=answer.suggested,
-        now=_now(record, _award(grade, item, plugins), item, skipped),
+        now=_now(grade, item, plugins, skipped),
         possible=f"{item.points:g}",
         **cells_of(record, item),
         document="; ".join(str((grade.folder / WORKSPACE / name).relative_to(out)) for name in read),
@@ -152,24 +152,22 @@ def _skipped(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:
     return {item.id: reasons[item.id] for item in grade.rubric.items if lost.intersection(item.needs)}
 
 
-def _now(record: PointsGiven | None, award: Award, item: Item, skipped: str) -> str:
-    if record:
+def _now(grade: StoredGrade, item: Item, plugins: Plugins, skipped: str) -> str:
+    """Say what an item earns as it was observed or judged, or that it waits, with its flags."""
+    observations = grade.evidence.observations
+    verdict = judge(item, observations, plugins.checks)
+    if record := grade.points_given.get(item.id):
         text = f"{record.points:g} by {record.by}" + (f"\n{skipped}" if skipped else "")
     elif skipped:
         text = f"0: {skipped}"
-    elif award.undecided:
-        text = award.reason
+    elif item.check == MANUAL:
+        text = WAITS
+    elif verdict.standing is Standing.HELD:
+        text = f"{WAITS}: held, {verdict.fraction * item.points:g} so far: {verdict.reason}"
+    elif verdict.standing is Standing.FINAL:
+        text = f"{verdict.fraction * item.points:g}: {verdict.reason}"
+    elif waits_for_person(item, observations, plugins.checks) and not verdict.reason.startswith(WAITS):
+        text = f"{WAITS}: {verdict.reason}"
     else:
-        text = f"{award.fraction * item.points:g}: {award.reason}"
-    return "\n".join((text, *(f"flag: {flag}" for flag in award.flags)))
-
-
-def _award(grade: StoredGrade, item: Item, plugins: Plugins) -> Award:
-    """Judge an item as it was observed, without points by hand."""
-    observation = grade.evidence.observations.get(item.id)
-    waits = Award(fraction=0.0, reason=WAITS, undecided=item.check == MANUAL)
-    if item.check == MANUAL or observation is None:
-        return waits
-    if observation.outcome is not Outcome.OBSERVED:
-        return Award(fraction=0.0, reason=observation.note or observation.outcome.value)
-    return plugins.checks[item.check].award(item.options, observation, {})
+        text = verdict.reason
+    return "\n".join((text, *(f"flag: {flag}" for flag in verdict.flags)))

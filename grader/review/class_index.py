@@ -167,9 +167,21 @@ class ClassIndex:
 
     def concerns(self, entry: GradedEntry, item: Item) -> bool:
         """Tell whether a person reads an item of a submission."""
-        if entry.line(item.id) is None:
+        line = entry.line(item.id)
+        if line is None:
             return False
-        return always_for_people(item) or self.waits(entry, item.id) or bool(self.judgement(entry, item.id))
+        return (
+            always_for_people(item)
+            or bool(line.flags)
+            or self.waits(entry, item.id)
+            or self.judgement(entry, item.id) is not None
+        )
+
+    def only_flagged(self, entry: GradedEntry, item: str) -> bool:
+        """Tell whether an item has a flag that holds nothing, and that no person has given points about."""
+        line = entry.line(item)
+        judged = self.judgement(entry, item) is not None
+        return line is not None and bool(line.flags) and not judged and not self.waits(entry, item)
 
     def queue(self, item: Item) -> list[GradedEntry]:
         """Return the submissions whose part of an item a person reads, in the order of that item."""

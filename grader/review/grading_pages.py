@@ -34,6 +34,8 @@ class QuestionProgress:
     total: int
     judged: int
     waiting: int
+    flagged: int
+    """How many have a flag that costs nothing, and that no person has given points about."""
     by: tuple[tuple[str, int], ...]
     """People with how many answers each has graded."""
 
@@ -57,6 +59,7 @@ def progress(place: ReviewRoom) -> list[QuestionProgress]:
                     total=len(queue),
                     judged=sum(by.values()),
                     waiting=sum(place.index.waits(entry, item.id) for entry in queue),
+                    flagged=sum(place.index.only_flagged(entry, item.id) for entry in queue),
                     by=tuple(by.most_common()),
                 )
             )

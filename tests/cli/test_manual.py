@@ -221,6 +221,48 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
     assert not (course.results() / "manual.jsonl").exists()
 
 
+EVAL = "def double(x): return eval('2 * x')"
+
+
+@pytest.mark.parametrize(
+    ("on_flag", "waiting", "now"),
+    [("holds", 1, "waits for a person: held, 1 so far: something"), ("notes", 0, "1: something")],
+)
+def test_whoever_looks_at_a_flag_decides_in_the_table(course, table, on_flag, waiting, now):
+    course.rubric(RULES | {"on_flag": on_flag})
+    assert course.run("run", course.submit("ann", code=EVAL), course.submit("bob")).returncode == 0
+    options = ("--out", str(course.cwd / "more.csv"), "--results", str(course.out), "--json")
+    summary = json.loads(course.run("manual", "export", *options).stdout)
+    assert (summary["items"], summary["waiting"]) == (1, waiting), "bob has no flag"
+    (row,) = table.export()
+    assert (row["student"], row["item"]) == ("ann", "rules")
+    assert row["now"].startswith(now)
+    assert "\nflag: work.py:1: " in row["now"]
+    table.save([row | {"points": "0", "comment": "eval is forbidden"}])
+    assert table.load().returncode == 0
+    card = json.loads((course.results() / "score.json").read_text())
+    assert (card["points"]["final"], card["standing"]) == ({"ann": 0}, "final")
+    (row,) = table.export()
+    assert (row["points"], row["comment"]) == ("0", "eval is forbidden")
+    table.save([row, row | {"student": "bob", "points": "0", "submission": ""}])
+    done = table.load()
+    assert done.returncode == 2
+    assert (
+        "bob, rules: a program has decided it, without a flag; take the row out, or give points on its page "
+        "in grader review" in done.stderr
+    )
+
+
+def test_what_a_program_leaves_to_a_person_is_counted_as_waiting(course, table):
+    path = course.folder / "assignments/tiny/checks.py"
+    text = path.read_text().replace('reason="it was looked at")', 'reason="unclear", undecided=True)')
+    text = text.replace('raise ZeroDivisionError("nobody thought of this")', "pass")
+    path.write_text(text.replace('name = "breaks"', 'name = "breaks"\n    by_hand = True'))
+    course.rubric({"id": "style", "title": "Style", "points": 1, "check": "breaks"})
+    course.run("run", course.submit("ann"))
+    assert [row["now"] for row in table.export()] == ["waits for a person: unclear"]
+
+
 @pytest.mark.slow
 def test_a_new_submission_waits_again(course, table):
     course.run("run", course.submit())

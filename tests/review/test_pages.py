@@ -95,6 +95,30 @@ def test_an_answer_that_is_held_waits_until_somebody_has_looked(demo):
     assert entry.line("q4.sync").flags
 
 
+def test_a_flag_that_costs_nothing_leads_to_the_points_of_its_item(demo, monkeypatch):
+    index = demo.room.index.refresh()
+    entry = index.entries[0]
+    monkeypatch.setattr("grader.review.class_index.always_for_people", lambda item: False)
+    line = replace(entry.line("writing"), standing=Standing.FINAL, fraction=1.0, points=5.0)
+    path = f'href="/a/demo/q/writing/{entry.number}"'
+
+    def pages(flags):
+        lines = {**entry.lines, "writing": replace(line, flags=flags)}
+        card = replace(entry.card, lines=tuple(lines.values()))
+        index._entries[entry.number] = replace(entry, lines=lines, card=card)
+        return demo.visitor().get(f"/a/demo/s/{entry.number}"), demo.texts(demo.visitor().get("/a/demo"))
+
+    submission, questions = pages(())
+    assert path not in submission
+    assert "1 flagged" not in questions
+    submission, questions = pages(("looks odd",))
+    assert path in submission
+    assert "1 flagged" in questions
+    assert not index.waits(index.entry(entry.number), "writing")
+    demo.visitor().give("writing", entry.number, 1)
+    assert "1 flagged" not in demo.texts(demo.visitor().get("/a/demo"))
+
+
 def test_the_file_to_read_is_a_link_and_one_that_is_missing_is_named(demo, monkeypatch):
     number = first(demo, "writing")
     path = f"/a/demo/q/writing/{number}"
