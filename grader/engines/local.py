@@ -20,15 +20,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from grader.config.evidence_file import EVIDENCE, LineReader
+from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ItemObserved, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
 from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess, take_spare
 from grader.errors import NotObservedError
 from grader.machine.cores import Cores
+from grader.machine.time_limit import ENDS, mistake_in
 from grader.model.exit_status import ending
-from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
+from grader.model.job import BEGINS, DONE, GRANTS, WAITS, WORKER_LOG, Task
+from grader.model.observation import Fault, Observation, Outcome
 from grader.text import block
 
 EXCLUSIVE_AHEAD = 32
@@ -59,6 +61,8 @@ class _Worker:
     cores: frozenset[int]
     """The cores on which it, and what it starts, may run."""
     order: Order | None = None
+    item: str = ""
+    """The item of the order that it observes."""
     partner: Order | None = None
     """The order that will share its GPU."""
     is_partner: bool = False
@@ -227,18 +231,22 @@ class _Session:
         for line in log or ():
             if line.startswith(WAITS):
                 self._events.append(Waits(order=order, message=line.removeprefix(WAITS)))
+            elif line.startswith(BEGINS):
+                worker.item = line.removeprefix(BEGINS)
             elif line.startswith(GRANTS):
                 self._start_partner(worker, line.removeprefix(GRANTS))
             elif line.startswith(DONE):
                 status = int(line.removeprefix(DONE))
-        problem = ""
+        has_ended = log is None or status is not None
+        problem = self._end(worker, order, status) if has_ended else ""
         try:
             if lines := self._evidence[order.outbox].read():
                 self._events.append(Records(order=order, lines=lines))
         except NotObservedError as error:
-            problem = str(error)
-        if log is None or status is not None:
-            problem = self._end(worker, order, status) or problem
+            problem = problem or str(error)
+        if has_ended:
+            if not any(other.order and other.order.outbox == order.outbox for other in self._workers):
+                del self._evidence[order.outbox]
             self._events.append(Ended(order=order, problem=problem))
 
     def _start_partner(self, worker: _Worker, gpu: str) -> None:
@@ -255,8 +263,6 @@ class _Session:
         if worker.partner:  # the GPU was never leased
             self._exclusive.appendleft(worker.partner)
         worker.order = worker.partner = None
-        if not any(other.order and other.order.outbox == order.outbox for other in self._workers):
-            del self._evidence[order.outbox]
         complaints = worker.process.complaints()
         if status != 0 or complaints:
             self._workers.remove(worker)
@@ -269,6 +275,26 @@ class _Session:
                 file.write(block(complaints))
         if status == 0:
             return ""
+        mistake = mistake_in(complaints) if status == -ENDS else ""
+        task = next((task for task in order.job.tasks if task.item == worker.item), None)
+        if mistake and task:
+            return _write_mistake(order, task, mistake)
         last = complaints.strip().splitlines()[-1:]
         why = "".join(f": {line}" for line in last)
         return f"{log}: the worker {ending(status)} before it had finished{why}; run again"
+
+
+def _write_mistake(order: Order, task: Task, note: str) -> str:
+    """Record the mistake of a course by which a worker ended, for the item that it observed.
+
+    Return why it could not be recorded; empty if it was.
+    """
+    observation = Observation(
+        item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=Fault.COURSE, digest=task.digest
+    )
+    try:
+        with EvidenceWriter(order.outbox / EVIDENCE, shared=True) as evidence:
+            evidence.write(ItemObserved(run=order.job.id, observation=observation))
+    except NotObservedError as error:
+        return str(error)
+    return ""

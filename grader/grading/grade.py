@@ -274,7 +274,8 @@ class Grading:
         left = [task for task in part.tasks if entry.unrecorded.pop(task.item, None)]
         entry.left_over += left
         entry.problem, entry.bad_record = event.problem or entry.bad_record, ""
-        if left and not part.shares_gpu and not entry.problem:  # whatever the engine says of how it went
+        # whatever the engine says; some have one where a function of the course ended the worker
+        if len(left) == len(part.tasks) and not part.shares_gpu and not entry.problem:
             items = ", ".join(sorted(task.item for task in left))
             path = entry.submission.results.evidence
             entry.problem = f"{path}: the run ended without a record of {items}; run again"

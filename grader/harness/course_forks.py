@@ -10,7 +10,6 @@ import gc
 import json
 import os
 import pickle  # noqa: TID251 - from forks of this process, in which nothing of a student runs
-import resource
 import signal
 import sys
 import time
@@ -27,6 +26,7 @@ from grader.coursecode import writing_no_bytecode
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.harness.budget import PATIENCE
 from grader.harness.questions import answered
+from grader.machine.time_limit import ENDS, end_process, mistake_in
 from grader.markers import is_after_call
 from grader.model.exit_status import ending
 from grader.subject import linux
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _QUESTION, _STATE = b"?", b"!"
 """The first byte of what a fork is asked: a program's question, or for the functions as they are by now."""
-COMPILED_CPU_S = 600
-"""CPU seconds of a function that an exception does not end, as in a loop of numba's."""
 CROSSES = "return numbers, text, lists, tuples, dicts, arrays, or objects of classes at the top of a module"
 
 
@@ -52,15 +50,19 @@ def in_fork(act: Callable[[], T], place: str) -> T:
         NotObservedError: its process was killed, as where memory runs out.
     """
     reading, writing = os.pipe()
-    with os.fdopen(reading, "rb") as results:
+    stacks = os.memfd_create("stacks")
+    with os.fdopen(reading, "rb") as results, os.fdopen(stacks) as ended:
         try:
-            pid = _fork(partial(_write_result, act, place, writing))
+            pid = _fork(partial(_write_result, act, place, writing), stacks)
         finally:
             os.close(writing)
         try:
             modules, error, problems, value = pickle.load(results)  # noqa: S301 - from our own fork
         except EOFError:
             status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            ended.seek(0)
+            if status == -ENDS and (mistake := mistake_in(ended.read())):
+                raise CourseError(mistake) from None
             raise _ended(place, status) from None
         except BaseException:
             _end(pid)
@@ -258,8 +260,11 @@ def _write_result(act: Callable[[], Any], place: str, writing: int) -> None:
         results.write(data)
 
 
-def _fork(act: Callable[[], None]) -> int:
-    """Fork a process that acts and ends, at the latest with this one."""
+def _fork(act: Callable[[], None], stacks: int | None = None) -> int:
+    """Fork a process that acts and ends, at the latest with this one.
+
+    `stacks` is the file in which they are left of a function that stays in compiled code.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
@@ -272,10 +277,8 @@ def _fork(act: Callable[[], None]) -> int:
     status = 1
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-        # no exception ends a loop in compiled code
-        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        limit_s = COMPILED_CPU_S if hard == resource.RLIM_INFINITY else min(COMPILED_CPU_S, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, hard))
+        if stacks is not None:
+            end_process(stacks)
         gc.freeze()  # a search for garbage would copy every page
         if "torch" in sys.modules:  # its threads are not here, and it would wait for them without end
             sys.modules["torch"].set_num_threads(1)
@@ -297,8 +300,5 @@ def _ended(place: str, status: int) -> GraderError:
     """Return the error of a function after which nothing was written."""
     if status == -signal.SIGKILL:
         return NotObservedError(f"{place}: its process was killed; give this machine more memory")
-    if status == -signal.SIGXCPU:
-        why = f"has not ended after {COMPILED_CPU_S} s of CPU time in compiled code"
-        return CourseError(f"{place}: {why}; make it shorter, or end its loop")
     why = f"its process {ending(status)}"
     return CourseError(f"{place}: {why}; let it return or raise")

@@ -1,15 +1,19 @@
 """Limits the time of functions that a course or a plugin brings, in the main thread of a process.
 
-A thread watches, and signals the main thread when one has had its time: SIGALRM is taken by what ends a
-worker for sure, and the timers of a process are one of each kind. A function that stays in compiled code
-is stopped as soon as it returns to Python.
+The kernel's timer of CPU time (ITIMER_PROF) signals the main thread when a function has had its time, and a
+thread does so by the clock: SIGALRM is taken by what ends a worker for sure. Both raise an exception in the
+function, which needs that compiled code looks for signals, as `re` does. In a loop that does not, a process
+that may be ended is ended by a second timer (ITIMER_VIRTUAL), whose signal needs no interpreter: faulthandler
+writes the stacks, and the kernel does the rest.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Container, Iterator
@@ -20,6 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 from grader.coursecode import PACKAGE, deepest_place
+from grader.subject.ranks.stacks import main_thread
 
 FUNCTION_CPU_S = 60.0
 """CPU seconds of one call of a function of the course; a machine that others use makes it take longer."""
@@ -27,9 +32,17 @@ WALL_PER_CPU = 10.0
 """How many times as long it may wait and compute together."""
 TELL_S = 10.0
 """Seconds of a call after which a person is told what is waited for."""
+COMPILED_TIMES = 4.0
+"""How many times its CPU seconds a call may use, all threads together, before its process is ended."""
 REPEAT_S = 1.0
 """Seconds until the next signal to a function that has caught the exception."""
+_SOON_S = 0.001
+"""In place of no seconds, which would unset a timer."""
 _SIGNAL = signal.SIGRTMAX - 1
+ENDS = signal.SIGVTALRM
+"""The signal by which a process ends whose function stays in compiled code."""
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+_OURS = f"{Path(__file__).parent.parent}{os.sep}"
 
 Place = tuple[Path, int, str]
 """File, line and function."""
@@ -63,12 +76,15 @@ class _Limit:
     wall_begun: float = field(default_factory=time.monotonic)
     cpu_begun: float = field(default_factory=time.process_time)
 
+    def used_s(self) -> float:
+        """Return the CPU seconds of all threads since it began."""
+        return time.process_time() - self.cpu_begun
+
     def left_s(self) -> float:
         """Return the seconds in which it cannot be over; 0 or less if it is."""
         ran_s = time.monotonic() - self.wall_begun
         # several threads may compute for it
-        cpu_left_s = self.cpu_s - min(ran_s, time.process_time() - self.cpu_begun)
-        return min(cpu_left_s, self.wall_s - ran_s)
+        return min(self.cpu_s - min(ran_s, self.used_s()), self.wall_s - ran_s)
 
     def due_in_s(self) -> float:
         """Return the seconds in which nothing is to be done for it."""
@@ -81,6 +97,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.tell: Callable[[str], None] | None = None
+        self.ends_process = False
         self._limits: list[_Limit] = []
         """The outermost call first."""
         self._changed = threading.Condition()
@@ -92,6 +109,7 @@ class _Watch:
         """Begin to watch a call."""
         if self._thread is None or not self._thread.is_alive():  # as after a fork
             signal.signal(_SIGNAL, self._stop)
+            signal.signal(signal.SIGPROF, self._stop)
             self._changed, self._wakes_at = threading.Condition(), inf
             self._thread = threading.Thread(target=self._watch, name="time limits", daemon=True)
             self._thread.start()
@@ -99,11 +117,22 @@ class _Watch:
             self._limits.append(limit)
             if time.monotonic() + limit.due_in_s() < self._wakes_at:
                 self._changed.notify()
+        self._set_timers()
 
     def end(self, limit: _Limit) -> None:
         """End to watch a call, and those within it."""
         if limit in self._limits:
             del self._limits[self._limits.index(limit) :]
+            self._set_timers()
+
+    def _set_timers(self) -> None:
+        """Have the kernel send the signals that are due first; none without a call."""
+        used_s = [(limit.cpu_s, limit.used_s()) for limit in self._limits]
+        stops_in_s = min((cpu_s - used for cpu_s, used in used_s), default=None)
+        _set_timer(signal.ITIMER_PROF, stops_in_s)
+        if self.ends_process:
+            ends_in_s = min((COMPILED_TIMES * cpu_s - used for cpu_s, used in used_s), default=None)
+            _set_timer(signal.ITIMER_VIRTUAL, ends_in_s)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal, in the main thread: stop the call whose time is up, if it still runs."""
@@ -111,6 +140,7 @@ class _Watch:
         for limit in self._limits:
             if limit.left_s() <= 0:
                 raise _Interrupt(limit)
+        self._set_timers()  # the kernel counts ticks
 
     def _watch(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {_SIGNAL})  # it must end what the main thread waits for
@@ -134,12 +164,39 @@ class _Watch:
         return limit.due_in_s()
 
 
+def _set_timer(timer: int, in_s: float | None) -> None:
+    """Set a timer of this process, and repeat its signal; unset it for None."""
+    signal.setitimer(timer, 0.0 if in_s is None else max(in_s, _SOON_S), REPEAT_S)
+
+
 _WATCH = _Watch()
 
 
 def tell_by(tell: Callable[[str], None] | None) -> None:
     """Set what is called, in another thread, with a line on a function that takes longer than `TELL_S`."""
     _WATCH.tell = tell
+
+
+def end_process(stacks: int) -> None:
+    """Have this process ended by `ENDS` where a call stays in compiled code, from the next call on.
+
+    `stacks` is the descriptor of a file, to which the stacks of its threads are written; see `mistake_in`.
+    """
+    faulthandler.register(ENDS, file=stacks, all_threads=True, chain=True)
+    _WATCH.ends_process = True
+
+
+def mistake_in(stacks: str) -> str:
+    """Return the line for a person on a function that stayed in compiled code, from the stacks; or ""."""
+    place = None
+    for file, line, function in main_thread(stacks, 0):
+        if file.startswith(_OURS):
+            break
+        place = file, line, function
+        if not file.startswith((*_LIBRARIES, "<")):
+            break
+    why = "has not ended in its time, and stays in compiled code; make it shorter, or end its loop"
+    return "{}:{}: {}: {}".format(*place, why) if place else ""
 
 
 @contextmanager

@@ -16,6 +16,8 @@ DONE = "@done "
 """Prefix of the line in a worker's log with the status of a job; no id of an item begins so."""
 WAITS = "@waits "
 """Prefix of lines in its log with the cause of a wait."""
+BEGINS = "@begins "
+"""Prefix of a line in its log with the item that it observes from now on."""
 GRANTS = "@grants "
 """Prefix of a line in its log with the UUID of a GPU that another job may share now."""
 LEASE_WAIT_S = 1800.0

@@ -62,7 +62,9 @@ def main() -> int:
 
     from grader.machine import orphans
     from grader.machine.memory import reuse_freed_memory
+    from grader.machine.time_limit import end_process
 
+    end_process(sys.stderr.fileno())
     orphans.adopt()
     reuse_freed_memory()
     try:

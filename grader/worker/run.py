@@ -18,7 +18,7 @@ from grader.harness.servers import Servers
 from grader.machine.lease import Lease
 from grader.machine.time_limit import tell_by
 from grader.model.evidence import WorkerRun
-from grader.model.job import WAITS, Job
+from grader.model.job import BEGINS, WAITS, Job
 from grader.worker.devices import Devices, foreseen, gpus_for
 from grader.worker.environment import environment
 from grader.worker.server_cache import ServerCache
@@ -89,6 +89,7 @@ def run(
         items = Items(job, plugins.checks, processes, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
             processes.is_last_item = number == len(job.tasks)
+            _log(f"{BEGINS}{task.item}")
             observation = items.observe(task)
             if items.note(task, observation) or not job.shares_gpu:
                 evidence.write(ItemObserved(run=job.id, observation=observation))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import ExitCode
+from tests.cli.conftest import DOUBLE, SQUARE
 
 WRONG = "def double(x): return x + 1\ndef square(x): return x"
 
@@ -234,6 +235,7 @@ from grader.machine import time_limit
 
 CourseFunctions.__init__.__kwdefaults__["within_s"] = 0.4  # of the items after this one
 time_limit.TELL_S = 0.1
+time_limit.COMPILED_TIMES = 2.0
 
 def double(x): return x + x
 
@@ -247,10 +249,37 @@ def test_4_if_a_function_of_the_course_does_not_end_and_the_display_says_so(cour
     course.write("assignments/tiny/expected.py", ENDLESS)
     done = course.run("run", course.submit())
     assert done.returncode == 4
-    assert re.search(r"grader: ann waits: \S+/tiny/expected\.py:1[12]: square has not ended yet", done.stderr)
+    assert re.search(r"grader: ann waits: \S+/tiny/expected\.py:1[23]: square has not ended yet", done.stderr)
     _, seen = (r["observation"] for r in course.records() if r["record"] == "observation")
     assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
-    assert re.search(r"tiny/expected\.py:1[12]: square: has not ended after 0\.4 s; make it", seen["note"])
+    assert re.search(r"tiny/expected\.py:1[23]: square: has not ended after 0\.4 s; make it", seen["note"])
+
+
+PATTERN = """
+    import re
+    return re.match("(x|x)*y", "x" * 40)
+"""
+COMPILED = """
+    from itertools import repeat
+    return all(repeat(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "said"), [(PATTERN, "has not ended after 0.4 s"), (COMPILED, "stays in compiled code")]
+)
+def test_4_if_a_function_of_the_course_stays_in_compiled_code_and_other_items_are_observed(
+    course, loop, said
+):
+    course.write("assignments/tiny/expected.py", ENDLESS.replace("\n    while True:\n        x += 1", loop))
+    course.rubric(DOUBLE, SQUARE, DOUBLE | {"id": "third"})
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    first, seen, last = (r["observation"] for r in course.records() if r["record"] == "observation")
+    assert (first["outcome"], last["outcome"]) == ("observed", "observed")
+    assert (seen["item"], seen["outcome"], seen["fault"]) == ("square", "not_observed", "course")
+    assert re.search(rf"tiny/expected\.py:1[123]: square: .*{re.escape(said)}", seen["note"])
+    assert all("square has not ended yet" in line for line in lines_of(done))
 
 
 def test_a_mistake_in_what_a_kind_of_the_course_draws_is_told_and_the_page_stands(course):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from itertools import repeat
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from grader.errors import CourseError
 from grader.harness import course_forks
 from grader.harness.course_forks import in_fork
 from grader.harness.questions import ANSWER_BYTES, Launches, answered
+from grader.machine import time_limit
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
@@ -253,9 +255,20 @@ def test_as_long_as_no_launches_are_known_the_first_one_is_told():
     assert [Launches(proof, (), 0)(0) for proof in ("", "note", "exchange")] == ["", "note", "exchange"]
 
 
-@pytest.mark.slow
-def test_an_oracle_that_stays_in_compiled_code_ends_by_its_cpu_time(monkeypatch):
-    monkeypatch.setattr(course_forks, "COMPILED_CPU_S", 1)
-    message = "^expected.py:1: has not ended after 1 s of CPU time in compiled code; make it shorter"
+def test_an_oracle_that_stays_in_compiled_code_ends_with_its_line(monkeypatch):
+    monkeypatch.setattr(time_limit, "COMPILED_TIMES", 2.0)
+
+    def oracle():
+        return sum(repeat(0))
+
+    line = oracle.__code__.co_firstlineno + 1
+    message = (
+        f"^{re.escape(__file__)}:{line}: oracle: has not ended in its time, and stays in compiled code; make"
+    )
+
+    def limited():
+        with time_limit.time_limit(0.05):
+            return oracle()
+
     with pytest.raises(CourseError, match=message):
-        course_forks.in_fork(lambda: sum(repeat(0)), "expected.py:1")
+        course_forks.in_fork(limited, "expected.py:1")

@@ -22,6 +22,10 @@ def loop():
 
 def wait(event):
     event.wait()
+
+def search():
+    import re
+    re.match("(x|x)*y", "x" * 60)
 """
 
 
@@ -38,6 +42,12 @@ def test_a_loop_ends_with_the_line_at_which_it_stood(course):
     file, line, function = error.value.place
     assert (str(file), function) == ("/course/inputs.py", "loop")
     assert 3 <= line <= 7
+
+
+def test_a_search_for_a_pattern_ends_too_though_no_other_thread_runs_meanwhile(course):
+    with pytest.raises(TimeIsUpError) as error, time_limit(0.02):
+        course["search"]()
+    assert error.value.place[2] == "search"
 
 
 def test_a_function_that_waits_ends_by_the_clock(course):
