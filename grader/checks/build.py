@@ -43,7 +43,9 @@ class BuildKind(CheckKind):
         """The YAML keys."""
 
         warnings_at_most: int | None = option(
-            "How many warnings it may have, each counted once.", judges=True, default=None
+            "How many warnings it may have, each counted once. A pragma that has the compiler leave some out "
+            "is a flag.",
+            judges=True, default=None
         )
         spill_bytes_at_most: int | None = option(
             "How many bytes of registers a kernel may spill, stores and loads together.",
@@ -110,7 +112,9 @@ class BuildKind(CheckKind):
         missed = list(_beyond(options, facts))
         if missed:
             return Award(fraction=0.0, reason="; ".join(missed))
-        return Award(fraction=1.0, reason=_built_in_words(facts))
+        silenced = facts["silenced"] if options.warnings_at_most is not None else []
+        flags = (f"{silenced[0]}: has the compiler leave warnings out",) if silenced else ()
+        return Award(fraction=1.0, reason=_built_in_words(facts), flags=flags)
 
 
 def _note(built: Built) -> str:
@@ -182,6 +186,7 @@ def _facts(built: Built) -> dict[str, Any]:
         "warnings": [asdict(entry) for entry in built.diagnostics if entry.severity == "warning"],
         "warning_count": built.counts.get("warning", 0),
         "python_2": [dict(entry) for entry in built.python_2],
+        "silenced": list(built.silenced),
         "replaced": list(built.replaced),
         "kernels": [dict(kernel) for kernel in built.kernels],
         "architecture": built.architecture,

@@ -50,6 +50,8 @@ class Built:
     """Registers, stack, spills and static shared memory of each; see `grader.subject.tools.diagnostics`."""
     python_2: tuple[Mapping[str, Any], ...] = ()
     """Files of the submission that were written for Python 2: `file`, `line`, `message`."""
+    silenced: tuple[str, ...] = ()
+    """Places of the submission, `file:line`, at which it has a compiler leave warnings out."""
     replaced: tuple[str, ...] = ()
     """Files that were handed in, and that the course's own of other content took the place of."""
     output: str = ""

@@ -59,6 +59,7 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
         counts=answer["counts"],
         kernels=tuple(answer["kernels"]),
         python_2=tuple(answer["python_2"]),
+        silenced=tuple(answer["silenced"]),
         replaced=tuple(answer["replaced"]),
         output=answer["output"],
         wall_s=answer.get("wall_s", call.wall_s if call else 0.0),

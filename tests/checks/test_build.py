@@ -216,6 +216,21 @@ def test_warnings_are_counted_once_and_cost_what_the_rubric_says(contexts):
     assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and 0 may be; {told}")
 
 
+@pytest.mark.parametrize(
+    "silencing",
+    [
+        '#pragma GCC diagnostic ignored "-Wunused-variable"',
+        '  #  pragma  GCC  diagnostic  ignored  "-Wall"',
+        '_Pragma("GCC diagnostic ignored \\"-Wunused-variable\\"")',
+    ],
+)
+def test_a_pragma_that_silences_warnings_is_a_flag_where_they_cost(contexts, silencing):
+    observation = observe(contexts({"src/work.c": f"int x;\n{silencing}\n{RIGHT}"}, COURSE))
+    assert award(observation).flags == ()
+    judged = award(observation, BuildKind.Options(warnings_at_most=0))
+    assert (judged.fraction, judged.flags) == (1.0, ("src/work.c:2: has the compiler leave warnings out",))
+
+
 def test_a_file_that_is_missing_is_named(contexts):
     observation = observe(contexts({"src/Work.c": RIGHT}))
     assert observation.outcome is Outcome.NOT_BUILT

@@ -28,6 +28,14 @@ LINES = 100_000
 """How many lines of output are parsed."""
 LOOK_EVERY_S = 0.05
 PYTHON_BYTES = 2**20
+SOURCE_BYTES = 2**22
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl")
+MOST_SILENCED = 20
+_SILENCING = re.compile(
+    rb"^[ \t]{0,80}#[ \t]{0,80}pragma[ \t]{1,80}"
+    rb"(?:(?:GCC|clang)[ \t]{1,80}(?:diagnostic[ \t]{1,80}ignored|system_header)|(?:nv_)?diag_suppress)"
+    rb"|_Pragma[ \t]{0,80}\([ \t]{0,80}\"(?:GCC|clang)[ \t]{1,80}diagnostic[ \t]{1,80}ignored"
+)
 COMPARED_BYTES = 2**22
 MADE = (".a", ".cubin", ".d", ".dll", ".dylib", ".exe", ".fatbin", ".lib", ".o", ".obj", ".ptx", ".so")
 """What is handed in of these is left out: make would take an object that is there for a fresh one."""
@@ -44,8 +52,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
 
     The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
     as `Reader` says, diagnostics with their line of "source", `python_2` (the submission's own files that
-    were written for it, each with "file", "line", "message"), `replaced` (files that are the course's, and
-    that were handed in with other content), `products` (bytes by path) and `lacking` (why some could not be
+    were written for it, each with "file", "line", "message"), `silenced` (places, `file:line`, of the
+    submission's own that have a compiler not warn), `replaced` (files that are the course's, and that were
+    handed in with other content), `products` (bytes by path) and `lacking` (why some could not be
     taken, by path).
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
@@ -55,6 +64,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
             _put_before(os.path.join(folder, path), text)
     replaced = _replaced(os.getcwd(), order["given"])
     python_2 = [problem for file in submitted if (problem := _python_2(folder, file))]
+    silenced = [place for file in submitted for place in _silenced(folder, file)][:MOST_SILENCED]
     reader = Reader(folder)
     transcript = Transcript(order["output_bytes"], reader)
     environment = _environment(order["compatibility"])
@@ -77,6 +87,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         ],
         "kernels": _demangled(reader.kernels),
         "python_2": python_2,
+        "silenced": silenced,
         "replaced": replaced,
         "products": products,
         "lacking": lacking,
@@ -283,6 +294,16 @@ def _demangled(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(plain) != len(kernels):
         return kernels
     return [{**kernel, "kernel": name} for kernel, name in zip(kernels, plain, strict=True)]
+
+
+def _silenced(folder: str, file: str) -> Iterator[str]:
+    """Yield where a source of C, C++ or CUDA has its compiler leave warnings out."""
+    if not file.endswith(SOURCES):
+        return
+    with open(os.path.join(folder, file), "rb") as source:
+        for number, line in enumerate(source.read(SOURCE_BYTES).splitlines(), start=1):
+            if _SILENCING.search(line):
+                yield f"{file}:{number}"
 
 
 def _python_2(folder: str, file: str) -> dict[str, Any] | None:
