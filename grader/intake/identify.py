@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from grader.filenames import meant
 from grader.intake.accept import accepted, matcher
@@ -50,7 +50,7 @@ def _nothing_fits(
 ) -> str:
     patterns = list(dict.fromkeys(p for assignment in assignments.values() for p in assignment.accepts))
     if len(assignments) == 1:
-        line = f"holds no file of {next(iter(assignments))}; hand in {_some(patterns)}"
+        line = f"holds no file of {next(iter(assignments))}; hand in what it asks for of {_some(patterns)}"
     else:
         line = (
             f"holds no file of any assignment ({_some(list(assignments))}); "
@@ -87,31 +87,59 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     uploads = [top for top in tops if not is_litter(top)]
     if len(uploads) > 1 and all(map(by_platform, uploads)):
         return " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)"
-    if nearly := _nearly(paths, patterns):
-        names = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
-        return f" (it holds {_some(names)})"
-    if similar := _similar(paths, patterns):
-        return f" ({similar})"
+    if twice := _twice(paths, patterns):
+        return f" ({twice})"
+    nearly = _nearly(paths, patterns)
+    names = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
+    hints = [f"it holds {_some(names)}"] if names else []
+    hints += _similar(
+        [path for path in paths if path not in nearly],
+        [pattern for pattern in patterns if pattern not in nearly.values()],
+    )
+    if hints:
+        return f" ({'; '.join(hints)})"
     for path in sorted(junk):
         if path.lower().endswith(ARCHIVE_ENDINGS):
             return f" (it holds {shown(path)}: an archive inside is not unpacked)"
     return ""
 
 
-def _similar(paths: Collection[str], patterns: Sequence[str]) -> str:
-    """Name the first file that is missing where one of a similar name was handed in, and what to do."""
+def _twice(paths: Collection[str], patterns: Sequence[str]) -> str:
+    """Name a file that lies in several folders, as in those of two attempts, and what to do; or not."""
+    matches = matcher(patterns)
+    folders: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            if matches(file := "/".join(parts[depth:])):
+                folders.setdefault(file, []).append("/".join(parts[:depth]))
+                break
+    for file, places in folders.items():
+        if len(places) > 1:
+            listed = [f"{shown(place)}/" for place in places]
+            return f"it holds {shown(file)} in {' and in '.join(listed)}: hand in one of them alone"
+    return ""
+
+
+def _similar(paths: Collection[str], patterns: Sequence[str]) -> Iterator[str]:
+    """Yield, for each file that is missing where one of a similar name was handed in, what to do."""
     folders = {path.partition("/")[0] if "/" in path else "" for path in paths}
     top = f"{folders.pop()}/".lstrip("/") if len(folders) == 1 else ""
     inside = [path.removeprefix(top) for path in paths]
     for pattern in missing((), patterns):
         if near := meant(pattern, inside, patterns):
-            return f"{pattern} is missing; there is {shown(near[0])}: {near[1]}"
-    return ""
+            yield f"{pattern} is missing; there is {shown(near[0])}: {near[1]}"
 
 
 def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence[str]) -> dict[str, str]:
     """Map dropped files to the file that each seems to be meant as, where no such file was handed in."""
-    return _nearly(dropped, missing(files, accepts))
+    absent = missing(files, accepts)
+    nearly = _nearly(dropped, absent)
+    for file in absent:
+        others = [path for path in dropped if path not in nearly]
+        if file not in nearly.values() and (near := meant(file, others, accepts)):
+            nearly[near[0]] = file
+    return nearly
 
 
 def missing(files: Collection[str], accepts: Sequence[str]) -> list[str]:

@@ -125,7 +125,7 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             "hw1 hw2",
             "fits several assignments alike (hw1, hw2); say which with --assignment NAME",
         ),
-        (["x.c"], "hw1", "holds no file of hw1; hand in utils.py, max_functions.py"),
+        (["x.c"], "hw1", "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"),
         (
             ["x.c"],
             "hw1 hw3",
@@ -134,47 +134,62 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
         (
             ["Utils.py"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it holds Utils.py: did you mean utils.py?)",
         ),
         (
             ["README", "hw1/utils.py"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it holds hw1/utils.py: did you mean utils.py?)",
         ),
         (
             ["work/my_utils.py", "work/notes.txt"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (utils.py is missing; there is my_utils.py: if it is meant, it must be called utils.py)",
         ),
         (
             ["other.py"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py",
         ),
         (
             ["EX2.CU"],
             "hw3",
-            "holds no file of hw3; hand in src/*.cu (it holds EX2.CU: did you mean src/*.cu?)",
+            "holds no file of hw3; hand in what it asks for of src/*.cu"
+            " (it holds EX2.CU: did you mean src/*.cu?)",
         ),
         (
             ["readme.md"],
             "hw4",
-            "holds no file of hw4; hand in README.md (it holds readme.md: did you mean README.md?)",
+            "holds no file of hw4; hand in what it asks for of README.md"
+            " (it holds readme.md: did you mean README.md?)",
         ),
         (
             ["Utils.PY", "hw1/max_functions (1).py", "notes.txt"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it holds Utils.PY: did you mean utils.py?,"
             " hw1/max_functions (1).py: did you mean max_functions.py?)",
         ),
         (
+            ["Max_Functions.py", "util.py"],
+            "hw1",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
+            " (it holds Max_Functions.py: did you mean max_functions.py?;"
+            " utils.py is missing; there is util.py: if it is meant, it must be called utils.py)",
+        ),
+        (
+            ["hw/new/utils.py", "hw/old/max_functions.py", "hw/old/utils.py"],
+            "hw1",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
+            " (it holds utils.py in hw/new/ and in hw/old/: hand in one of them alone)",
+        ),
+        (
             ["hw1.rar"],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it holds hw1.rar: an archive inside is not unpacked)",
         ),
         (["hw1.zip"], "hw1", "holds hw1.zip, which is empty (0 bytes); upload the file again"),
@@ -185,7 +200,7 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
                 "Ben_13_assignsubmission_onlinetext/x.html",
             ],
             "hw1",
-            "holds no file of hw1; hand in utils.py, max_functions.py"
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)",
         ),
         ([], "hw1", "holds no files; pack the homework's files"),
@@ -222,23 +237,25 @@ def test_a_folder_that_looks_like_that_of_a_class_says_what_keeps_it_from_being_
     for name in files:
         (tmp_path / "class" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "class" / name).touch()
-    line = f"class: holds no file of hw1; hand in utils.py, max_functions.py ({hint})"
+    line = f"class: holds no file of hw1; hand in what it asks for of utils.py, max_functions.py ({hint})"
     assert refusal(tmp_path / "class") == line
 
 
 def test_files_that_seem_meant_as_missing_ones_are_named():
-    dropped = ("Utils.py", "hw1/max (1).py", "tests/gpu.py.txt", "notes.txt", "old/report.md")
-    accepts = ("utils.py", "max.py", "gpu.py", "report.md", "*.txt")
+    dropped = ("Utils.py", "hw1/max (1).py", "tests/gpu.py.txt", "notes.txt", "old/report.md", "layer.py")
+    accepts = ("utils.py", "max.py", "gpu.py", "report.md", "*.txt", "layers.py", "run.cu")
     assert misnamed(("report.md",), dropped, accepts) == {
         "Utils.py": "utils.py",
         "hw1/max (1).py": "max.py",
         "tests/gpu.py.txt": "gpu.py",
+        "layer.py": "layers.py",
     }
 
 
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
     many = {"big": Assignment(name="big", title="", accepts=tuple(f"f{n}.py" for n in range(20)))}
-    line = "holds no file of big; hand in f0.py, f1.py, f2.py, f3.py, f4.py, f5.py, f6.py, f7.py, …"
+    listed = ", ".join(f"f{n}.py" for n in range(8))
+    line = f"holds no file of big; hand in what it asks for of {listed}, …"
     assert refusal(tar_of({"x": b""}), assignments=many) == f"alice.tar.gz: {line}"
 
 
