@@ -19,7 +19,7 @@ from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 from grader.selftest.functions import try_functions
-from grader.selftest.library_names import library_problems
+from grader.selftest.source_rules import source_problems
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -49,7 +49,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             yield from error.problems
             continue
         rubrics[path.stem] = rubric
-        problems = library_problems(rubric, plugins.assignment_folders[rubric.assignment])
+        problems = source_problems(rubric, plugins.assignment_folders[rubric.assignment])
         yield from read_yaml(path).lines([*problems])
         yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric])

@@ -500,6 +500,28 @@ def test_a_timed_family_of_several_cases_is_named(course):
             "function: saxpy, require_decorator: [functools.cache|functools.lru_cach]",
             "require_decorator[0]: functools has no lru_cach; did you mean lru_cache?",
         ),
+        (
+            "forbid: [numpy.linalg]",
+            "forbid[0]: numpy.linalg is a module, and covers none of its functions",
+        ),
+        (
+            "forbid: [time, datetime.datetime]",
+            "forbid[0]: time is a module, and covers none of its functions",
+        ),
+        (
+            "forbid: [np.dot]",
+            "forbid[0]: np is short for numpy, and names are looked up in full; write numpy.d",
+        ),
+        (
+            "forbid: [vec.dot]",
+            "forbid[0]: vec is short for numpy.linalg, and names are looked up in full; write",
+        ),
+        ("function: saxpyy, forbid: [max]", "function: {reference} has no saxpyy; did you mean saxpy?"),
+        (
+            "forbid: [numpy.*], decides: true",
+            "decides: without function only code that runs at import is decided, and vectors.py calls none",
+        ),
+        ("function: saxpy, forbid: [numpy.*, numpy], decides: true", None),
         ("forbid: [numpy.mat*, numpy.ndarray.dot, .dott, '@', concurrent.futures.*, maxx]", None),
         (
             "forbid: [numpy.linalg.*, vectors.nothing, math.of_other, cupyx.scipy.nothing]",
@@ -510,10 +532,13 @@ def test_a_timed_family_of_several_cases_is_named(course):
 def test_a_name_that_a_library_lacks_is_named(course, keys, message):
     path = course / RUBRIC
     path.write_text(path.read_text().replace("  - id", item(f"source, file: vectors.py, {keys}")))
+    reference = course / "assignments/vectors/reference/vectors.py"
+    reference.write_text(f"from numpy import linalg as vec\n{reference.read_text()}")
     lines = [line for line in told(course) if "earns.s: missing" not in line]
     assert len(lines) == bool(message), lines
     if message:
-        assert f"items[0].{message.replace('{numpy}', version('numpy'))}" in lines[0]
+        message = message.format(numpy=version("numpy"), reference="assignments/vectors/reference/vectors.py")
+        assert f"items[0].{message}" in lines[0]
         assert lines[0].startswith("rubrics/vectors.yaml:7:")
 
 
