@@ -68,7 +68,7 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         UsageError: the list cannot be read, or a time was given beside it.
     """
     from grader.config.times import WHO, id_of, read_times
-    from grader.grading.attempts import sender_named_by
+    from grader.grading.attempts import sender_of_request
 
     if any(request.submitted_at for request in requests):
         raise UsageError("--times: says when each was handed in; leave out --submitted-at")
@@ -79,7 +79,7 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     }
     timed_requests: list[Request] = []
     for request in requests:
-        sender = sender_named_by(request.archive, course.roster.by_id)
+        sender = sender_of_request(request, course.roster.by_id)
         names = (sender.student, *sender.members) if sender else ()
         in_name = [id_of("student", name) for name in names]
         if sender and sender.lms_id:

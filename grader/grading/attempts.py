@@ -112,7 +112,7 @@ class Attempts:
         numbers = list(requests)
         graded: dict[str, dict[str, tuple[str, ...]]] = {}
         outdated: dict[tuple[str, str], list[tuple[int, Graded]]] = {}
-        in_waves = waves([request.archive for request in requests.values()], self._roster)
+        in_waves = waves(list(requests.values()), self._roster)
         for position, wave in enumerate(in_waves, start=1):
             of_wave = [
                 replace(self._after(requests[numbers[place]], graded), followed=position < len(in_waves))
@@ -139,16 +139,16 @@ class Attempts:
 
     def _after(self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Request:
         """Return a request that knows the uploads of its student which were graded before."""
-        sender = sender_named_by(request.archive, self._roster) if graded else None
+        sender = sender_of_request(request, self._roster) if graded else None
         return replace(request, earlier=dict(graded.get(sender.student, {}))) if sender else request
 
 
-def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:
-    """The places of archives, in as few waves as no student is in twice: they would share a folder."""
+def waves(requests: Sequence[Request], roster: Mapping[str, str]) -> list[list[int]]:
+    """The places of requests, in as few waves as no student is in twice: they would share a folder."""
     students: list[set[str]] = []
     places: list[list[int]] = []
-    for number, submission in enumerate(submissions):
-        sender = sender_named_by(submission, roster)
+    for number, request in enumerate(requests):
+        sender = sender_of_request(request, roster)
         student = sender.student if sender else ""
         wave = next((n for n, names in enumerate(students) if student not in names), len(places))
         if wave == len(places):
@@ -159,10 +159,10 @@ def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list
     return places
 
 
-def sender_named_by(submission: Upload, roster: Mapping[str, str]) -> Sender | None:
-    """Return the sender; None if its name does not say, which is reported when it is opened."""
+def sender_of_request(request: Request, roster: Mapping[str, str]) -> Sender | None:
+    """Return the sender; None if nothing says who it is, which is reported when the upload is opened."""
     try:
-        return sender_of_upload(submission, roster)
+        return sender_of_upload(request.archive, roster, request.student)
     except GraderError:
         return None
 

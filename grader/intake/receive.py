@@ -124,14 +124,16 @@ def _signed(
     return archive or source, name, sender_of(name, folder=folder, roster=roster)
 
 
-def sender_of_upload(source: Upload, roster: Mapping[str, str] | None = None) -> Sender:
-    """Parse the sender of an upload from its name.
+def sender_of_upload(
+    source: Upload, roster: Mapping[str, str] | None = None, student: str | None = None
+) -> Sender:
+    """Return the sender of an upload: `student`, or else whoever its name says.
 
     Raises:
-        UsageError: the name does not say.
+        UsageError: the name does not say, or cannot be used.
         CourseError: the roster's name for the id is not safe as a folder's name.
     """
-    return _signed(source, None, roster)[2]
+    return _signed(source, student, roster)[2]
 
 
 def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapping[str, Assignment]:

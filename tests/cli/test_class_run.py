@@ -402,6 +402,18 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     )
 
 
+@pytest.mark.parametrize("student", ["ann", "ben+ann"])
+def test_a_list_of_times_goes_by_the_student_that_the_command_names(course, tmp_path, student):
+    course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\nann,2024-12-23 13:00\nhw1,2024-12-23 11:00\n")
+    done = course.run("run", course.submit("hw1"), "--student", student, "--times", str(times))
+    assert (done.returncode, done.stderr) == (0, "")
+    folder = "+".join(sorted(student.split("+")))
+    points = json.loads((course.results(folder) / "score.json").read_text())["points"]
+    assert set(points["adjusted"].values()) == {2.7}
+
+
 def untimed(done):
     """Of whom a run says that the late rule could not be applied, a line for each rubric."""
     assert done.returncode == 0, done.stderr
