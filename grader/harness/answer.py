@@ -98,6 +98,10 @@ _IMPORTING = re.compile(r"importing ([^\s:]+)")
 _PLACE = re.compile(r"([^\s:]{1,160}):(\d{1,7})")
 _NO_MEMORY = re.compile(r"(?:can't|cannot|unable to) allocate memory|\bstd::bad_alloc\b", re.IGNORECASE)
 """What torch, the C library and C++ say where malloc gives nothing, in exceptions of many types."""
+_NO_SYMBOL = re.compile(
+    r"\A(?:AttributeError|OSError|ImportError): (?:/\S{0,200}/)?([\w.+-]{1,80}\.so[\w.]{0,20}): "
+    r"undefined symbol: (\w{1,200})"
+)
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
@@ -120,7 +124,7 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
     if name == "SystemExit":
         cause = f"the program ended itself (sys.exit({text}))"
     else:
-        cause = f"{name}: {text}".rstrip(": ")
+        cause = _NO_SYMBOL.sub(_no_symbol, f"{name}: {text}").rstrip(": ")
         if not text.strip():
             cause = _without_words(name, trace, child.course_folder)
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
@@ -136,6 +140,11 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
         if place and place[1] != imported[1]:  # a file that the imported one imports
             doing = f"importing {place[1]}"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)
+
+
+def _no_symbol(match: re.Match[str]) -> str:
+    """Say which function ctypes, or the loader, does not find in what was built."""
+    return f'{match[1]} has no {match[2]}: is its name the same in both places, and its extern "C"?'
 
 
 def _without_words(name: str, trace: str, course_folder: Path | None) -> str:

@@ -153,6 +153,11 @@ def test_colours_of_a_terminal_are_left_out(classroom):
             Outcome.OUT_OF_MEMORY,
             "f(): OSError: [Errno 12] Cannot allocate memory; 2048 MiB are allowed",
         ),
+        (
+            "raise AttributeError('/built/lib/libpar.so: undefined symbol: scan')",
+            Outcome.CRASHED,
+            'f(): libpar.so has no scan: is its name the same in both places, and its extern "C"?',
+        ),
         ("raise KeyboardInterrupt", Outcome.CRASHED, "f(): KeyboardInterrupt"),
     ],
 )
