@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.errors import ExitCode, worst
 from grader.model.magnitude import counted
+from grader.reports.class_groups import fold
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 _LISTED = 3
 _CAUSE = 200
 """Characters of a cause; the pages have it whole."""
+_PLACE = re.compile(r"(\S+\.\w+:\d+)")
+"""File and line of a mistake: those of other lines are other mistakes."""
 _OPEN = "points are open, and --require-final is given"
 _WORDS = {
     ExitCode.USAGE: "with a name or an option that cannot be used",
@@ -31,6 +35,9 @@ class ExitReasons:
     def __init__(self, *, require_final: bool) -> None:
         self._require_final = require_final
         self._causes: dict[ExitCode, Counter[str]] = {}
+        """By code, how many submissions have each cause, whatever numbers are in it."""
+        self._texts: dict[str, dict[str, None]] = {}
+        """By cause, its texts with their numbers."""
         self._submissions: Counter[ExitCode] = Counter()
         self.without_grade = 0
 
@@ -46,8 +53,21 @@ class ExitReasons:
             causes[ExitCode.NOT_OBSERVED, _OPEN] = None
         for code in {code for code, _ in causes}:
             self._submissions[code] += 1
-        for code, cause in causes:
+        for code, cause in dict.fromkeys((code, self._folded(cause)) for code, cause in causes):
             self._causes.setdefault(code, Counter())[cause] += 1
+
+    def _folded(self, text: str) -> str:
+        """Return a text with `#` for its numbers, but for those of lines in files."""
+        parts = _PLACE.split(text)
+        parts[::2] = map(fold, parts[::2])
+        cause = "".join(parts)
+        self._texts.setdefault(cause, {})[text] = None
+        return cause
+
+    def _shown(self, cause: str, count: int) -> str:
+        texts = self._texts[cause]
+        differ = ", numbers differ" if len(texts) > 1 else ""
+        return one_line(f"{next(iter(texts))[:_CAUSE]} ({count}{differ})")
 
     @property
     def code(self) -> ExitCode:
@@ -60,9 +80,7 @@ class ExitReasons:
         if code is ExitCode.GRADED:
             return ""
         causes = self._causes.get(code, Counter())
-        listed = "; ".join(
-            one_line(f"{cause[:_CAUSE]} ({count})") for cause, count in causes.most_common(_LISTED)
-        )
+        listed = "; ".join(self._shown(cause, count) for cause, count in causes.most_common(_LISTED))
         more = f"; {len(causes) - _LISTED} more" if len(causes) > _LISTED else ""
         of = counted(self._submissions[code], "submission")
         return f"exit code {int(code)}: {of} {_WORDS[code]}" + (f": {listed}{more}" if listed else "")

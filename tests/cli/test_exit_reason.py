@@ -14,6 +14,10 @@ def graded(*causes, final=True):
     return SimpleNamespace(causes=causes, final=final)
 
 
+def busy(rounds):
+    return ExitCode.NOT_OBSERVED, f"q2.speed: busy in {rounds} of {rounds} rounds"
+
+
 NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
 
 
@@ -34,6 +38,16 @@ NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
             [graded(*((ExitCode.BUG, f"{item}: broke") for item in "abcd"))],
             "exit code 3: 1 submission with a mistake of grader's own; please report it: "
             "a: broke (1); b: broke (1); c: broke (1); 1 more",
+        ),
+        (
+            [graded(busy(12)), graded(busy(11), busy(9)), graded(NO_GPU), graded(NO_GPU)],
+            "exit code 5: 4 submissions incomplete: "
+            "q2.speed: busy in 12 of 12 rounds (2, numbers differ); gpu.speed: no GPU is here (2)",
+        ),
+        (
+            [graded(*((ExitCode.COURSE, f"double: inputs.py:{line}: ValueError") for line in (3, 4)))],
+            "exit code 4: 1 submission with a mistake in files of the course: "
+            "double: inputs.py:3: ValueError (1); double: inputs.py:4: ValueError (1)",
         ),
         ([ExitCode.NOT_ACCEPTED, ExitCode.NOT_ACCEPTED, graded()], "exit code 6: 2 submissions refused"),
     ],
