@@ -69,6 +69,10 @@ class ReferenceFailedError(CourseError):
     """The reference failed in a measurement: the course's fault, unless it works without the submission."""
 
 
+class UnjudgedError(CourseError):
+    """An oracle failed on what a submission chose: the submission's doing if it can judge the reference."""
+
+
 class NotObservedError(GraderError):
     """The machine or the grader could not observe: for whoever runs the grader, never a zero."""
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Outcome
 
+UNJUDGED = "what it returned, or asked of a function of its case, cannot be judged; that of the reference can"
+
 if TYPE_CHECKING:
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.checks import elements
 from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.disputed import require_right_reference
+from grader.checks.disputed import UNJUDGED, require_right_reference
 from grader.checks.exchanged import watch_operation
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
@@ -33,7 +33,6 @@ ORDERS = 3
 """In how many orders a simulator runs threads: forward, reversed, shuffled."""
 SLOW_S = 1.0
 """A simulated call that takes longer is made in one order only."""
-UNJUDGED = "what it asked of a function of its case cannot be judged; that of the reference can"
 RACE = "in other orders of the threads it is right: two of them write one place, or a barrier is missing"
 
 

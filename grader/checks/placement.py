@@ -23,7 +23,7 @@ from grader.checks.watched import (
 )
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
-from grader.errors import CourseError
+from grader.errors import CourseError, UnjudgedError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -177,7 +177,11 @@ class Placement(CheckKind):
             compared = compare(result, right(oracle, case), options.tolerance)
         limits = {}
         if options.received:
-            limits = context.expected(options.received)(parts, *case.args, **case.kwargs)
+            oracle_of_parts = context.expected(options.received)
+            try:
+                limits = oracle_of_parts(parts, *case.args, **case.kwargs)
+            except CourseError as error:  # the program says what the parts are
+                raise UnjudgedError(*error.problems) from None
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         watched = Watched(
             trace=trace,

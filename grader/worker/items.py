@@ -26,7 +26,7 @@ from grader.model.options import judging_digest
 from grader.model.rubric import Item
 from grader.scoring.judge import passed
 from grader.worker.devices import Devices
-from grader.worker.reference import controlled
+from grader.worker.reference import controlled, observe
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
@@ -125,7 +125,7 @@ class Items:
         try:
             grant = self._grant(task, kind)
             context = self._context(task, grant)
-            observation = kind.observe(options, context)
+            observation = observe(kind, options, context, self._job)
             _require_observation(observation, task.item)
             self._devices.after(observation)
             if kind.asks_reference:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from grader.checks.disputed import UNJUDGED
 from grader.contracts.context import REFERENCE
-from grader.errors import CourseError
+from grader.errors import CourseError, UnjudgedError
 from grader.intake.accept import matcher
 from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.scoring.judge import loss
@@ -23,6 +24,28 @@ if TYPE_CHECKING:
 
 _QUOTED = 200
 """Characters of a printed line that an error quotes."""
+
+
+def observe(kind: CheckKind, options: Any, context: ItemContext, job: Job) -> Observation:
+    """Have a kind observe a submission; one on whose choice an oracle fails that judges the reference loses.
+
+    Raises:
+        CourseError: of the kind; an oracle that fails on what the reference chooses, too, is the course's.
+    """
+    try:
+        return kind.observe(options, context)
+    except UnjudgedError as error:
+        files = _files(job)
+        if not files:
+            raise
+        try:
+            control = kind.observe(options, context.of_reference(files))
+        except CourseError:
+            raise error from None
+        ends = {control.outcome, *(case.outcome for case in control.cases)}
+        if ends != {Outcome.OBSERVED}:  # the oracle was not asked
+            raise
+        return Observation(item=context.item, outcome=Outcome.REFUSED, note=UNJUDGED, seed=context.seed)
 
 
 def controlled(

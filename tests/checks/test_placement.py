@@ -12,7 +12,7 @@ import pytest
 from grader.checks.placement import HINTS, Placement
 from grader.config.decode import decode
 from grader.contracts.call import Call, InputCase
-from grader.errors import CourseError
+from grader.errors import CourseError, UnjudgedError
 from grader.harness.trace import read_trace
 from grader.model.observation import Observation, Outcome
 from grader.model.trace import DeviceWork, Trace, Transfer, shares_of, works_of
@@ -272,6 +272,18 @@ def test_a_source_that_sees_no_copies_decides_nothing():
 def test_what_is_received_follows_from_parts():
     _, problems = decode(Placement.Options, KEYS | {"received": "received"})
     assert "received: follows from the parts; name their key as parts" in str(problems)
+
+
+def test_parts_on_which_the_oracle_fails_are_held_against_the_reference():
+    context = CheckContext(returned(SPLIT, trace_of([0.1], [0.1])))
+
+    def fails(parts, x):
+        raise CourseError("expected.py:1: received: KeyError: 'fc'")
+
+    context.expected = lambda name: fails
+    chosen = options(**RECEIVING)
+    with pytest.raises(UnjudgedError, match="KeyError"):
+        KIND.observe(chosen, context)
 
 
 def test_only_some_keys_of_a_result_are_compared():

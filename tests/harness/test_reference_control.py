@@ -278,7 +278,7 @@ def test_an_oracle_that_is_marked_sees_what_the_functions_of_its_case_were_asked
     [
         ("from grader.api import after_call\n@after_call\ndef half(x, f): return x\n", "is a local one"),
         ("def half(x, f): return (n for n in ())\n", "returns a value that cannot be passed on"),
-        ("import os\ndef half(x, f): os._exit(3)\n", "its process ended with status 3"),
+        ("import os\ndef half(x, f): os._exit(3)\n", "its process ended with status 3;"),
         ("def half(x, f): raise KeyError(x)\n", "KeyError: 1.0"),
     ],
 )
@@ -434,18 +434,8 @@ def test_a_program_that_is_run_is_compared_too(context):
 def test_a_program_that_ends_as_a_shell_without_its_program_is_compared_too(context):
     ends = {"main.py": "import os, sys\nsys.exit(os.waitstatus_to_exitcode(os.system('no-such-nvcc')))\n"}
     course = {f"reference/{name}": text for name, text in ends.items()}
-    with pytest.raises(
-        NotObservedError, match=r"^reference: the program ended with exit status 127"
-    ) as ended:
+    with pytest.raises(NotObservedError, match=r"^reference: the program ended with exit status 127"):
         Script().observe(Script.Options(file="main.py"), context(ends, course))
-    assert "no-such-nvcc: not found" in ended.value.output
-
-
-def test_what_the_reference_prints_before_it_fails_is_kept(context):
-    driver = DRIVER.replace("return", "print('of', x); raise ValueError('x');")
-    with pytest.raises(CourseError) as failed:
-        observe(context(WORK, {"given/driver.py": driver}))
-    assert failed.value.output.startswith("of ")
 
 
 @pytest.mark.parametrize("reference", ["print(1)\n", None])

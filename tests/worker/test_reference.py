@@ -11,13 +11,14 @@ from grader.checks.ranks import Ranks
 from grader.checks.report import ReportKind
 from grader.checks.script import Script
 from grader.checks.source import Source
-from grader.errors import CourseError
+from grader.errors import CourseError, UnjudgedError
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.scoring.judge import loss
 from grader.testing.contexts import Contexts
 from grader.worker.reference import controlled
+from grader.worker.reference import observe as observed
 
 RIGHT = {
     "work.py": "import sys\ndef f(): return [0.5] * 500\nprint('accuracy', 90)\n",
@@ -147,3 +148,43 @@ class Waits(Script):
 
 def test_what_cannot_be_observed_of_the_reference_leaves_the_item_open(observe):
     assert observe(Waits(), {"file": "work.py"}, WRONG).outcome is Outcome.NOT_OBSERVED
+
+
+ASKED = {
+    "inputs.py": """
+        from grader.api import case
+        class Notes:
+            def __init__(self): self.asked = []
+            def __call__(self, x):
+                self.asked.append(x)
+                return 0.5
+        def notes(rng): yield case("it", Notes())
+    """,
+    "expected.py": """
+        from grader.api import after_call
+        from grader.api.values import Uniform
+        @after_call
+        def f(notes): return Uniform(0, 1, (sum(notes.asked),))
+    """,
+}
+FAIR_QUESTION = "def f(notes): return [notes(500)] * 500\n"
+ODD_QUESTION = "def f(notes): return [notes('odd')] * 500\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "refused"), [(FAIR_QUESTION, True), (ODD_QUESTION, False), (None, False), ("1 / 0", False)]
+)
+def test_an_oracle_that_fails_on_what_was_asked_costs_points_if_it_judges_the_reference(
+    shown, tmp_path, reference, refused
+):
+    course = ASKED | ({} if reference is None else {"reference/work.py": reference})
+    context = shown.make(tmp_path, {"work.py": ODD_QUESTION}, course)
+    options = Properties.Options(of="work.f", inputs="notes", calls=1)
+    if refused:
+        seen = observed(Properties(), options, context, context._job)
+        assert (seen.outcome, seen.cases) == (Outcome.REFUSED, ())
+        assert "cannot be judged; that of the reference can" in seen.note
+    else:
+        with pytest.raises(UnjudgedError, match=r"expected.py:\d+: f: TypeError"):
+            observed(Properties(), options, context, context._job)
+    shown.end()
