@@ -35,7 +35,7 @@ def verdict(launched: LaunchedRanks, within_s: float) -> tuple[Outcome, str]:
 
 def _standstill(launched: LaunchedRanks, within_s: float) -> str:
     began = (
-        f"did not end within {within_s:g} s"
+        f"did not end within {within_s:g} s of its own time"
         if launched.how == "late"
         else "is blocked: none of its processes goes on"
     )

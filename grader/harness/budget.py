@@ -102,7 +102,7 @@ class CallBudget:
         """The answer if it came in time, or that its time is over; None if it may go on."""
         if self.wall_s <= self.most_s and (answer is not None or not self._has_computed):
             return answer
-        note = f"did not end within {self.within_s:g} s"
+        note = f"did not end within {self.within_s:g} s of its own time"
         return ProgramEnd(outcome=Outcome.TIMED_OUT, note=note, starved=self._starved)
 
 

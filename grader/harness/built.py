@@ -68,7 +68,7 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
     )
     program = build.command[0]
     if answer["status"] is None:
-        note = f"{program} did not end within {build.wall_s:g} s"
+        note = f"{program} did not end within {build.wall_s:g} s of its own time"
         return replace(built, outcome=Outcome.TIMED_OUT, note=note)
     if answer["status"]:
         return replace(built, outcome=Outcome.NOT_BUILT, note=_first(built, program, answer["status"]))

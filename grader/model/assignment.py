@@ -23,9 +23,10 @@ class Limits:
     """Limits beyond which a student's program is ended; each holds per check child."""
 
     import_wall_s: float = 20.0
-    """Seconds that importing the student's file may take."""
+    """Seconds that importing the student's file may take; counted as those of a call."""
     call_wall_s: float = 10.0
-    """Seconds that one call may take."""
+    """Seconds that one call may take, of its own time: what other processes kept it waiting for a core is not
+    counted, so that by the clock it may take longer on a busy machine."""
     memory_mb: int = 2048
     """Memory of all its processes together, page tables, sockets and pipes included, inputs and results
     apart, in MiB; also the data of each (RLIMIT_DATA). What modules hold counts, preloaded or not: of 256 MiB

@@ -297,7 +297,7 @@ def test_building_that_does_not_end_is_ended_and_what_it_said_is_kept(contexts):
     course = for_theirs("echo begun; sleep 1000")
     observation = observe(contexts({THEIRS: ""}, course, replace(PLAN, wall_s=1.0)))
     assert observation.outcome is Outcome.TIMED_OUT
-    assert observation.note == "make did not end within 1 s"
+    assert observation.note == "make did not end within 1 s of its own time"
     assert observation.output.startswith("begun\n")
 
 
@@ -403,7 +403,7 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
             "the reference cannot be built here either: .*cc1plus cannot be loaded; install",
         ),
         ({"given/Makefile": "all:\n\ttrue\n"}, CourseError, "not made; .* given/ or products in assign"),
-        ({"given/Makefile": "all:\n\tsleep 99\n"}, CourseError, "did not end within 1 s"),
+        ({"given/Makefile": "all:\n\tsleep 99\n"}, CourseError, "did not end within 1 s of its own time"),
         (
             {"given/Makefile": MAKEFILE, "reference/src/work.c": "int answer(void) { return y; }\n"},
             CourseError,

@@ -184,10 +184,16 @@ def test_a_test_that_hangs_ends_alone_and_those_for_which_no_time_is_left_are_no
     # A child may take 5 s for a call.
     observation = observe(real_context, RIGHT, tests, replace(OPTIONS, budget_s=4.0))
     hang, add = observation.cases
-    assert (hang.outcome, hang.note) == (Outcome.TIMED_OUT, "the program did not end within 5 s")
+    assert (hang.outcome, hang.note) == (
+        Outcome.TIMED_OUT,
+        "the program did not end within 5 s of its own time",
+    )
     assert (add.outcome, add.note, add.quantities) == (Outcome.TIMED_OUT, pytest_kind.NOT_RUN, {})
     assert observation.output == "test_hang:\nwaits"
-    assert award(observation).reason == "0 of 2 tests pass; test_hang: the program did not end within 5 s"
+    assert (
+        award(observation).reason
+        == "0 of 2 tests pass; test_hang: the program did not end within 5 s of its own time"
+    )
 
 
 def test_nothing_that_was_handed_in_configures_pytest_or_takes_the_place_of_the_tests(real_context):

@@ -104,7 +104,7 @@ def test_different_operations_are_named_as_the_reason():
     other = Place(file="train.py", line=20, source="dist.broadcast(x, 0)", called="broadcast")
     said = say(alive(0), alive(1, other), how="late")[1]
     assert said == (
-        "did not end within 60 s; rank 0 waits in all_reduce (train.py:17), for 12 s; "
+        "did not end within 60 s of its own time; rank 0 waits in all_reduce (train.py:17), for 12 s; "
         "rank 1 waits in broadcast (train.py:20), for 12 s. They wait in different operations"
     )
 
@@ -119,7 +119,7 @@ def test_who_has_left_is_named_as_the_reason():
 
 def test_who_computes_does_not_wait():
     said = say(alive(0, AT, still_s=0.1), how="late")[1]
-    assert said == "did not end within 60 s; rank 0 is busy at train.py:9: handle.wait()"
+    assert said == "did not end within 60 s of its own time; rank 0 is busy at train.py:9: handle.wait()"
 
 
 def test_where_ranks_were_not_started_it_is_said_where_the_program_stands():

@@ -137,14 +137,14 @@ def test_who_prints_beside_rank_0_is_told(real_context):
         pytest.param(
             "def work(rank, barrier):\n    if rank == 1: time.sleep(1000)\n    barrier.wait()",
             replace(OPTIONS, within_s=3.0),
-            r"main.py: did not end within 3 s; rank 0 waits in wait \(main.py:7\), for \d s; "
+            r"main.py: did not end within 3 s of its own time; rank 0 waits in wait \(main.py:7\), for \d s; "
             r"rank 1 waits at main.py:6: if rank == 1: time.sleep\(1000\), for \d s",
             id="who sleeps goes on by itself",
         ),
         pytest.param(
             "def spin():\n    while 1: pass\ndef work(rank, b):\n    if rank: spin()\n    b.wait()",
             replace(OPTIONS, within_s=3.0),
-            r"main.py: did not end within 3 s; rank 0 waits in wait \(main.py:9\), for \d s; "
+            r"main.py: did not end within 3 s of its own time; rank 0 waits in wait \(main.py:9\), for \d s; "
             r"rank 1 is busy at main.py:6: while 1: pass",
             id="who computes is not blocked",
             marks=pytest.mark.slow,
