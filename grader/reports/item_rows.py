@@ -22,6 +22,7 @@ from grader.model.observation import Outcome
 from grader.reports.advice import advice_on
 from grader.reports.pages import SIGNS
 from grader.reports.words import LineState, all_right, dated, figure, state_of
+from grader.scoring.judge import CHANGED_INPUTS
 
 if TYPE_CHECKING:
     from grader.model.observation import Case, Observation, Quantity
@@ -162,5 +163,8 @@ def _remarks(line: Line, view: AudienceView, *, simulated: bool) -> Iterator[str
     if simulated:
         yield "simulated"
     yield from (f"flag: {flag}" for flag in line.flags)
+    seen = view.evidence.observations.get(line.item)
+    if view.audience == "student" and seen and any(case.changed_inputs for case in seen.cases):
+        yield CHANGED_INPUTS  # a flag for staff
     if view.audience == "staff" and line.visible in VISIBLE:
         yield VISIBLE[line.visible]

@@ -59,6 +59,39 @@ _WITHIN = re.compile(r"(?<=\w[_./-])(?=\w)")
 """Where a long word of a title may break: behind what joins the parts of a name of a function or a file."""
 _LONG_WORD = re.compile(r"\S{17,}")
 """A word of a title that may be longer than a line on a phone."""
+OF_DRAWN_VALUES = frozenset(
+    [
+        "z_mean",
+        "z_mean_of",
+        "mean",
+        "mean_expected",
+        "z_variance",
+        "z_variance_of",
+        "std",
+        "std_expected",
+        "ks",
+        "ks_of",
+        "ks_least",
+        "z_turning",
+        "dependence",
+        "dependence_apart",
+        "z_repeated",
+        "repeated",
+        "repeated_expected",
+        "z_shared",
+        "shared",
+        "shared_expected",
+    ]
+)
+"""Statistics of drawn values, for staff alone: the one that decides is in the reason, in words."""
+PROPERTIES = {
+    "structure": "shapes as expected",
+    "finite": "all values finite",
+    "range": "all values in range",
+    "varied": "values that vary",
+    "fresh": "drawn anew",
+}
+"""Names of what `properties` looks at, in plain words."""
 OF_A_DIFFERENCE = frozenset({"wrong", "max_rel_error"})
 """Quantities that are 0 where the largest difference is."""
 
@@ -74,12 +107,14 @@ def quantity_name(name: str, unit: str) -> str:
     return QUANTITIES.get(name) or name.removesuffix(f"_{unit}").replace("_", " ")
 
 
-def quantity_chips(by_name: Mapping[str, Quantity], note: str = "") -> list[str]:
+def quantity_chips(by_name: Mapping[str, Quantity], note: str = "", *, for_staff: bool = True) -> list[str]:
     """Format measured values with their names; of a result that agrees exactly, one zero is enough.
 
     A count has its unit for a name: `7 rounds`, not `rounds: 7 rounds`. What the `note` of the case says, and
-    a difference that is no finite number, is left out.
+    a difference that is no finite number, is left out, and for students statistics of drawn values.
     """
+    if not for_staff and ("ks" in by_name or "z_turning" in by_name):
+        by_name = {name: by_name[name] for name in by_name if name not in OF_DRAWN_VALUES}
     exact = "max_abs_error" in by_name and not by_name["max_abs_error"].value
     compared = [by_name[name].value if name in by_name else None for name in ("wrong", "total")]
     counted_in_note = "({} of {} values differ)".format(*compared) in note
@@ -175,6 +210,7 @@ def environment(*folders: Path) -> Environment:
         "pixels": "{:.1f}".format,
     }
     environment.globals |= {
+        "PROPERTIES": PROPERTIES,
         "SIGNS": SIGNS,
         "class_of": lambda drawing: type(drawing).__name__,
         "counted": counted,

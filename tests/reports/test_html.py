@@ -536,6 +536,20 @@ def test_a_chip_says_nothing_twice(quantities, chips):
     assert quantity_chips(values, "at [0]: got nan, expected 1 (3 of 8 values differ)") == chips
 
 
+def test_statistics_of_drawn_values_are_for_staff_alone():
+    values = {"ks": Quantity(value=2.97), "ks_of": Quantity(value="item 1"), "mean": Quantity(value=-0.38)}
+    time = {"wall_s": Quantity(value=0.5, unit="s")}
+    assert quantity_chips({**values, **time}, for_staff=False) == ["time: 500 ms"]
+    assert len(quantity_chips({**values, **time})) == 4
+    assert quantity_chips({"mean": Quantity(value=0.5)}, for_staff=False) == ["mean: 0.5"]
+
+
+def test_a_student_reads_that_inputs_were_changed(make):
+    changing = make.case("c", agrees={"f": True}, changed_inputs=("argument 1",))
+    card = make.graded([make.item("a", "A")], [make.seen("a", cases=(changing,))])
+    assert "changed its inputs in place" in Html().render(card.student())
+
+
 def test_what_a_stopped_program_did_not_say_is_no_chip():
     assert quantity_chips({"exit_status": Quantity(value=None, taken_by="subject")}) == []
 
