@@ -31,6 +31,10 @@ class Limits:
     """Memory of all its processes together, page tables, sockets and pipes included, inputs and results
     apart, in MiB; also the data of each (RLIMIT_DATA). What modules hold counts, preloaded or not: of 256 MiB
     numpy left 204 for a program's arrays, and torch 78."""
+    reserve_mb: int = 0
+    """Memory that each process may reserve beyond `memory_mb` without using it, in MiB: sanitizers of C and
+    C++ reserve their tables so, up to 40_000_000. With it no allocation fails at `memory_mb`; what is used is
+    held against that as before."""
     processes: int = 256
     """Processes at once, threads counted with them (RLIMIT_NPROC)."""
     file_mb: int = 64
@@ -56,7 +60,7 @@ class Limits:
             if (
                 isinstance(value, bool)
                 or not isinstance(value, int if whole else int | float)
-                or not value > 0
+                or not (value > 0 or value == limit.default == 0)
             ):
                 kind, unit = "a whole number" if whole else "a number", _UNITS[limit.name.rpartition("_")[2]]
                 raise ValueError(f"limits: {limit.name}: must be {kind}{unit} above 0, got {value!r}")

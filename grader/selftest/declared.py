@@ -38,6 +38,8 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """The names that make looks for."""
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 """A rule of a Makefile, up to its colon."""
+_RESERVES = re.compile(r"-fsanitize=(?:\w+,)*(?:hw|kernel-)?(?:address|thread|memory|leak)\b[\w,]*")
+"""Sanitizers that do not start within a limit on data."""
 _NAMED = 4
 
 
@@ -87,6 +89,8 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     yield from _modules(assignment, modules_of(folder))
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
+    if message := _sanitizer_objection(assignment, folder / "given"):
+        yield "limits", message
     if assignment.build:
         variable = assignment.build.variable
         for name, place in ((n, at) for read in variables_read(folder).values() for n, at in read.items()):
@@ -138,6 +142,18 @@ def _target_objection(assignment: Assignment, given: Path) -> str:
     for word in build.command[1:]:
         if not word.startswith("-") and "=" not in word and word not in rules:
             return f"command: {makefile.name} has no rule for {quoted(word)}; {suggestion(word, rules)}"
+    return ""
+
+
+def _sanitizer_objection(assignment: Assignment, folder: Path) -> str:
+    """Return a message if a Makefile of the course builds what may not reserve the memory that it must."""
+    if assignment.build is None or assignment.limits.reserve_mb:
+        return ""
+    for name in _MAKEFILES:
+        text = (folder / name).read_text(errors="replace") if (folder / name).is_file() else ""
+        if option := _RESERVES.search(text):
+            why = f"given/{name} has {option[0]}, which reserves terabytes"
+            return f"{why}; write reserve_mb=40_000_000 among them"
     return ""
 
 

@@ -42,7 +42,7 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         os.dup2(source, target)
     os.close(null)
     linux.set_limits(
-        memory_bytes=limits["memory_mb"] * 2**20,
+        data_bytes=(limits["memory_mb"] + limits["reserve_mb"]) * 2**20,
         processes=limits["user_processes"],
         file_bytes=limits["file_mb"] * 2**20,
         open_files=limits["open_files"],

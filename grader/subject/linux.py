@@ -202,13 +202,13 @@ def become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, open_files: int, cpu_s: int) -> None:
+def set_limits(*, data_bytes: int, processes: int, file_bytes: int, open_files: int, cpu_s: int) -> None:
     """Set resource limits of this process and all it starts.
 
-    Memory is RLIMIT_DATA and never RLIMIT_AS: CUDA reserves gigabytes of address space that it never touches.
+    There is no RLIMIT_AS: CUDA reserves gigabytes of address space that it never touches.
     """
     for which, value in (
-        (resource.RLIMIT_DATA, memory_bytes),
+        (resource.RLIMIT_DATA, data_bytes),
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_NOFILE, open_files),

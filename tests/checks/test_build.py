@@ -12,6 +12,7 @@ from threading import Barrier
 import pytest
 
 from grader.checks.build import PYTHON_3, BuildKind
+from grader.checks.script import Script
 from grader.contracts.call import InputCase
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, NotObservedError
@@ -33,6 +34,7 @@ from grader.sandbox.process import ProcessSandbox
 PLAN = Build(
     command=("make",), products=("lib/lib.so",), variable="LIBRARY", programs=("make", "gcc"), wall_s=30.0
 )
+LIMITS = Limits(call_wall_s=10.0)
 OPTIONS = BuildKind.Options()
 MAKEFILE = "lib/lib.so: src/work.c\n\tmkdir -p lib\n\tgcc -Wall -shared -fPIC -o $@ src/work.c\n"
 DRIVER = """
@@ -73,11 +75,12 @@ def contexts(tmp_path):
                 continue
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
-    def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, dropped=(), **built_for):
+    def make(
+        files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, dropped=(), limits=LIMITS, **built_for
+    ):
         place = tmp_path / f"run{len(opened)}"
         write(place / "workspace", files)
         write(place / "assignment", {**REFERENCE_FILES, **course})
-        limits = Limits(call_wall_s=10.0)
         servers = Servers(
             (sandbox(),),
             python=interpreter().executable,
@@ -612,6 +615,72 @@ def test_the_time_that_building_takes_is_the_submissions_own(contexts):
     context = contexts({"src/work.c": RIGHT})
     observe(context)
     assert context._children.program_s > 0
+
+
+# Sanitizers
+
+TESTER = """
+    import os, subprocess, sys
+    options = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+    sys.exit(subprocess.run([os.environ["LIBRARY"] + "/lib/lib.so"], env=options).returncode)
+"""
+RESERVES = Limits(call_wall_s=20.0, memory_mb=256, reserve_mb=40_000_000)
+SANITIZED = {
+    "thread": """
+        #include <pthread.h>
+        static int count;
+        static void *add(void *to) { for (int i = 0; i < 1000; ++i) ++*(int *)to; return 0; }
+        int main(void) {
+          int mine = 0;
+          pthread_t thread;
+          pthread_create(&thread, 0, add, &count);
+          add(WRONG ? &count : &mine);
+          return pthread_join(thread, 0);
+        }
+    """,
+    "address": """
+        #include <stdlib.h>
+        int main(int count, char **names) {
+          int *numbers = malloc(count * sizeof(int));
+          numbers[WRONG ? count : 0] = 1;
+          return numbers[0] != 1 && WRONG == 0;
+        }
+    """,
+    "undefined": """
+        int main(int count, char **names) { return (count << (WRONG ? 40 : 1)) != 2; }
+    """,
+}
+
+
+def sanitized(contexts, name, source, limits=RESERVES):
+    """Run a program that was built with a sanitizer; return its observation."""
+    flags = f"-g -pthread -fsanitize={name} -fno-sanitize-recover=all"
+    makefile = MAKEFILE.replace("-Wall -shared -fPIC", flags)
+    reference = {"reference/src/work.c": "int main(void) { return 0; }\n"}
+    course = {"given/Makefile": makefile, "given/tester.py": TESTER, **reference}
+    context = contexts({"src/work.c": source}, course, limits=limits)
+    assert observe(context).outcome is Outcome.OBSERVED
+    return Script().observe(Script.Options(file="tester.py"), context)
+
+
+@pytest.mark.parametrize("name", SANITIZED)
+def test_sanitizers_work_where_the_assignment_lets_them_reserve_memory(contexts, name):
+    right = sanitized(contexts, name, SANITIZED[name].replace("WRONG", "0"))
+    assert (right.quantities["exit_status"].value, right.output) == (0, "")
+    wrong = sanitized(contexts, name, SANITIZED[name].replace("WRONG", "1"))
+    assert wrong.quantities["exit_status"].value not in {0, None}
+    assert "src/work.c:" in wrong.output
+
+
+def test_what_a_program_uses_is_bounded_whatever_it_may_reserve(contexts):
+    source = """
+        #include <stdlib.h>
+        #include <string.h>
+        int main(void) { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }
+    """
+    hog = sanitized(contexts, "address", source)
+    assert hog.outcome is Outcome.OUT_OF_MEMORY
+    assert "256 MiB are allowed" in hog.note
 
 
 # CUDA

@@ -453,6 +453,13 @@ READS = "assignments/vectors/given/driver.py:2 reads VECTORS, which only items h
             "VECTOR",
             ":17: variable: assignments/vectors/given/driver.py:2 reads VECTORS; write one",
         ),
+        ("-O2", "-g -fsanitize=undefined", None),
+        (
+            "-O2",
+            "-g -fsanitize=undefined,thread",
+            ":17: limits: given/Makefile has -fsanitize=undefined,thread, which reserves terabytes; write "
+            "reserve_mb=40_000_000 among them",
+        ),
     ],
 )
 def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wrong, line):
@@ -470,7 +477,7 @@ def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wro
         f"  - {common}, id: first, needs: [binary]}}\n"
         f"  - {common}, id: second, needs: [first]}}\n"
     )
-    for file in (path, rubric):
+    for file in (path, rubric, given / "Makefile"):
         file.write_text(file.read_text().replace(right, wrong))
     done = grader(course, "rubric", "check")
     assert (line or "") in done.stderr
