@@ -34,10 +34,10 @@ class Judgements:
         self._first: dict[tuple[str, str, str], int] = {}
         self._records: dict[Path, list[PointsGiven]] = {}
         self._grade_of: dict[Path, StoredGrade] = {}
-        self._lines: dict[tuple[Path, str], tuple[int, PointsRow]] = {}
+        self._rows: dict[tuple[Path, str], tuple[int, PointsRow]] = {}
         self.problems: list[str] = []
 
-    def add(self, line: int, row: PointsRow) -> None:
+    def add(self, number: int, row: PointsRow) -> None:
         """Take one row, or note all that is wrong with it; a row without points says nothing yet."""
         if not (row.points or any(row.parts)):
             return
@@ -47,26 +47,28 @@ class Judgements:
             self._grade_of[grade.folder] = grade
             return
         before = len(self.problems)
-        first = self._first.setdefault((row.assignment, row.student, row.item), line)
-        if first != line:
-            self._wrong(line, f"gives points for the same item as line {first}; keep one of them")
+        first = self._first.setdefault((row.assignment, row.student, row.item), number)
+        if first != number:
+            self._wrong(number, f"gives points for the same item as row {first}; keep one of them")
         graded = self._graded.get((row.assignment, row.student))
         if graded is None:
             students = [student for assignment, student in self._graded if assignment == row.assignment]
             advice = suggestion(row.student, students) if students else "grade it first"
-            self._wrong(line, f"no submission of {row.student!r} for {row.assignment!r} was graded; {advice}")
+            self._wrong(
+                number, f"no submission of {row.student!r} for {row.assignment!r} was graded; {advice}"
+            )
             return
         item = graded.items.get(row.item)
         if item is None:
-            self._wrong(line, _not_for_a_person(row, graded))
+            self._wrong(number, _not_for_a_person(row, graded))
             return
         if not graded.is_seen_by(row.submission):
             again = f"{row.student} has handed in again since; export the table anew and look again"
             changed = f"submission: {row.submission!r} names none; take the cell from a new table"
-            self._wrong(line, again if _DIGEST.fullmatch(row.submission) else changed)
-        judgement = self._points(line, row, graded, item)
+            self._wrong(number, again if _DIGEST.fullmatch(row.submission) else changed)
+        judgement = self._points(number, row, graded, item)
         if judgement is not None and len(self.problems) == before:
-            self._keep(line, graded, item, judgement, row)
+            self._keep(number, graded, item, judgement, row)
 
     def _is_unchanged(self, row: PointsRow) -> bool:
         """Tell whether a row says what was given before, perhaps by a rubric of other points."""
@@ -94,14 +96,14 @@ class Judgements:
             grade = self._grade_of[folder]
             current = current_points(grade)
             for place, record in enumerate(records):
-                line, row = self._lines[folder, record.item]
+                number, row = self._rows[folder, record.item]
                 other = current.get(record.item)
                 if other is None:
                     continue
                 records[place] = replace(record, at=max(record.at, other.at))
                 if not replace_unseen and self._is_unseen(other, record, row, grade):
                     self._wrong(
-                        line,
+                        number,
                         f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "
                         f"{other.possible:g} on {other.at[:16].replace('T', ' ')} UTC, which the table has "
                         f"not seen; it says {record.points:g}. Take the row out, export the table anew, or "
@@ -145,60 +147,64 @@ class Judgements:
             raise NotObservedError(*problems, f"{self._where}: then import the table again; all else is done")
         return sum(map(len, self._records.values()))
 
-    def _points(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
+    def _points(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         """Read the points of a row: those that were suggested, of each criterion, or of the whole item."""
         if row.points.strip().casefold() == ACCEPT:
-            return self._accepted(line, row, grade, item)
+            return self._accepted(number, row, grade, item)
         if any(row.parts):
-            return self._of_criteria(line, row, item)
-        points = self._number(line, _place(row), row.points, item.points)
+            return self._of_criteria(number, row, item)
+        points = self._number(number, _place(row), row.points, item.points)
         return None if points is None else _Judgement(points, ())
 
-    def _of_criteria(self, line: int, row: PointsRow, item: Item) -> _Judgement | None:
+    def _of_criteria(self, number: int, row: PointsRow, item: Item) -> _Judgement | None:
         criteria = criteria_of(item)
         if len(row.parts) > len(criteria):
             there_are = f"has {len(criteria)} criteria" if criteria else "has no criteria"
-            self._wrong(line, f"{_place(row)} {there_are}; leave part {len(row.parts)} empty")
+            self._wrong(number, f"{_place(row)} {there_are}; leave part {len(row.parts)} empty")
             return None
         if not all(row.parts) or len(row.parts) < len(criteria):
             self._wrong(
-                line, f"{_place(row)}: give points for each of its {len(criteria)} parts, or for none"
+                number, f"{_place(row)}: give points for each of its {len(criteria)} parts, or for none"
             )
             return None
         parts = [
             points
             for criterion, text in zip(criteria, row.parts, strict=True)
-            if (points := self._number(line, f"{_place(row)}, {criterion.name}", text, criterion.points))
+            if (points := self._number(number, f"{_place(row)}, {criterion.name}", text, criterion.points))
             is not None
         ]
         total = math.fsum(parts)
         if len(parts) == len(criteria) and row.points and not _equal(_parsed(row.points), total):
-            self._wrong(line, f"{_place(row)}: its parts add up to {total:g}, but points says {row.points!r}")
+            self._wrong(
+                number, f"{_place(row)}: its parts add up to {total:g}, but points says {row.points!r}"
+            )
         return _Judgement(total, tuple(parts)) if len(parts) == len(criteria) else None
 
-    def _accepted(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
+    def _accepted(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         suggestion = AnswerTexts(item, grade.evidence.observations.get(item.id)).suggestion
         if any(row.parts):
-            self._wrong(line, f"{_place(row)}: {ACCEPT} takes what is suggested; leave its parts empty")
+            self._wrong(number, f"{_place(row)}: {ACCEPT} takes what is suggested; leave its parts empty")
         elif suggestion is None:
-            self._wrong(line, f"{_place(row)}: nothing is suggested that {ACCEPT} could take; write points")
+            self._wrong(number, f"{_place(row)}: nothing is suggested that {ACCEPT} could take; write points")
         elif row.suggested and not _equal(_parsed(row.suggested), suggestion.points):
             now = f"{suggestion.points:g}"
             self._wrong(
-                line, f"{_place(row)}: the suggestion is {now} now; export the table anew and look again"
+                number, f"{_place(row)}: the suggestion is {now} now; export the table anew and look again"
             )
         else:
             return _Judgement(suggestion.points, tuple(part.points for part in suggestion.parts), ACCEPTED)
         return None
 
-    def _number(self, line: int, name: str, text: str, most: float) -> float | None:
+    def _number(self, number: int, name: str, text: str, most: float) -> float | None:
         points = _parsed(text)
         if 0 <= points <= most:
             return points
-        self._wrong(line, f"{name}: points must be a number from 0 to {most:g}, or {ACCEPT}, got {text!r}")
+        self._wrong(number, f"{name}: points must be a number from 0 to {most:g}, or {ACCEPT}, got {text!r}")
         return None
 
-    def _keep(self, line: int, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow) -> None:
+    def _keep(
+        self, number: int, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow
+    ) -> None:
         criteria = criteria_of(item)
         parts = judgement.parts or (None,) * len(criteria)
         record = PointsGiven(
@@ -219,10 +225,10 @@ class Judgements:
         if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
             self._records.setdefault(grade.folder, []).append(record)
             self._grade_of[grade.folder] = grade
-            self._lines[grade.folder, item.id] = line, row
+            self._rows[grade.folder, item.id] = number, row
 
-    def _wrong(self, line: int, problem: str) -> None:
-        self.problems.append(f"{self._where}:{line}: {problem}")
+    def _wrong(self, number: int, problem: str) -> None:
+        self.problems.append(f"{self._where}: row {number}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +242,7 @@ class _Judgement:
 
 
 def _place(row: PointsRow) -> str:
-    """Return student and item of a row: in a spreadsheet its number is another than the line's."""
+    """Return student and item of a row, which a table that is sorted anew still has."""
     return f"{row.student}, {row.item}"
 
 

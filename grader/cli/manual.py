@@ -116,8 +116,8 @@ def import_(
         by=by or getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    for line, row in read_table(content, str(file)):
-        judgements.add(line, row)
+    for number, row in read_table(content, str(file)):
+        judgements.add(number, row)
     gradebook: Location | None = options["gradebook"]
     later: list[Path] = []
 

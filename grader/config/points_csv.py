@@ -81,7 +81,7 @@ def write_table(lines: Iterable[PointsRow]) -> bytes:
 
 
 def read_table(content: bytes, where: str, needed: Iterable[str] = NEEDED) -> Iterator[tuple[int, PointsRow]]:
-    """Yield each row with the line at which it begins, without empty ones.
+    """Yield each row that is not empty, with its number in a spreadsheet, whose cells hold breaks of lines.
 
     Columns of one's own are left out; one that is named almost like a column of the table is a mistake.
 
@@ -93,14 +93,14 @@ def read_table(content: bytes, where: str, needed: Iterable[str] = NEEDED) -> It
         header = [name.strip().lower() for name in next(table, (1, []))[1]]
         if problems := list(_objections(header, needed)):
             raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
-        for line, cells in table:
+        for number, (_, cells) in enumerate(table, start=2):
             values = {
                 name: value
                 for name, value in zip(header, map(_plain, cells), strict=False)
                 if name in COLUMNS or _PART.fullmatch(name)
             }
             if any(values.values()):
-                yield line, _row(values)
+                yield number, _row(values)
     except TableError as error:
         raise UsageError(f"{where}{error.place}: {error}") from None
 

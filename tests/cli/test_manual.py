@@ -173,8 +173,8 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
     course.rubric(STYLE, FILES, RULES)
     assert course.run("run", course.submit()).returncode == 0
     (row,) = table.export()
-    wrong = [
-        row | {"points": "3"},
+    wrong = [  # rows are counted as spreadsheets do, whatever breaks of lines are in their cells
+        row | {"points": "3", "comment": "fine\nbut for\nnames"},
         row | {"points": "4.5"},
         row | {"points": "nan"},
         row | {"student": "anna", "points": "1"},
@@ -189,7 +189,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
     table.save(wrong)
     done = table.load()
     assert done.returncode == 2
-    said = [line.removeprefix(f"grader: {table.path}:") for line in done.stderr.splitlines()]
+    said = [line.removeprefix(f"grader: {table.path}: row ") for line in done.stderr.splitlines()]
     assert [line.partition(":")[0] for line in said[:-1]] == [
         "3",
         "3",
@@ -207,7 +207,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         "11",
     ]
     for part in (
-        "line 2",
+        "row 2",
         "from 0 to 4, or ok, got '4.5'",
         "got 'nan'",
         "ann",
