@@ -221,13 +221,13 @@ def test_points_of_parts_add_up_and_feedback_is_for_the_student(homework):
         ({"points": "okay"}, "memories: points must be a number from 0 to 4, or ok, got 'okay'"),
     ],
 )
-def test_a_mistake_is_told_with_its_line_and_nothing_is_written(homework, cells, problem):
+def test_a_mistake_is_told_with_its_row_and_nothing_is_written(homework, cells, problem):
     homework.grade(RIGHT)
     rows = homework.export()
     rows["ann", "memories"] |= cells
     done = homework.load(rows)
     assert done.returncode == 2
-    assert f"{homework.table}:2: " in done.stderr
+    assert f"{homework.table}: row 2: " in done.stderr
     assert problem in done.stderr
     assert not (homework.course.results() / "manual.jsonl").exists()
 
