@@ -147,3 +147,56 @@ def test_a_mistake_is_told_in_words(observe, name, item, told):
     ((good, reason),) = observe(files.values(), [one for one in PLAYED if one.id == item]).values()
     assert not good
     assert told in reason
+
+
+BY_HAND = """
+import copy, io
+import torch
+
+def parallel_forward(model, x, devices):
+    outputs = []
+    for part, device in zip(torch.tensor_split(x, len(devices)), devices):
+        if len(part):
+            outputs.append({}(part.to(device)).to(devices[0]))
+    return torch.cat(outputs)
+
+def parallel_step(model, x, y, devices, rate):
+    raise NotImplementedError
+
+def pickled(model):
+    file = io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    return torch.load(file, weights_only=False)
+
+def called(model, device):
+    weights = {{name: weight.to(device) for name, weight in model.state_dict().items()}}
+    return lambda x: torch.func.functional_call(model, weights, (x,))
+"""
+
+
+@pytest.mark.parametrize(
+    "replica",
+    [
+        "copy.deepcopy(model).to(device)",
+        "copy.deepcopy(copy.copy(model)).to(device).forward",
+        "pickled(model).to(device)",
+        "called(model, device)",
+        "model.to(device)",
+    ],
+)
+def test_replicas_are_seen_however_they_are_made(observe, tmp_path, replica):
+    own = tmp_path / "parallel.py"
+    own.write_text(BY_HAND.format(replica))
+    items = [item for item in PLAYED if item.id.startswith("parallel.") and item.id != "parallel.learns"]
+    seen = observe([own], items)
+    assert len(seen) == 3
+    assert {item: reason for item, (good, reason) in seen.items() if not good} == {}
+
+
+def test_a_forward_that_is_never_called_is_told_in_words(observe, tmp_path):
+    own = tmp_path / "parallel.py"
+    own.write_text(BY_HAND.format("(lambda part: part[:, :5].to(device))"))
+    ((good, reason),) = observe([own], [one for one in PLAYED if one.id == "parallel.replicas"]).values()
+    assert not good
+    assert "got 'the model was not called', expected '25 on cuda:0, 25 on cuda:1'" in reason

@@ -9,28 +9,31 @@ from torch import nn
 torch.backends.cuda.matmul.allow_tf32 = False
 
 
+_calls = []
+"""`25 on cuda:0` for each call of a forward; of the module, as attributes of a replica may be copies."""
+
+
 class _Network(nn.Module):
-    """Two layers with given weights; copies of it write into the same list."""
+    """Two layers with given weights; the calls of every replica are appended to `_calls`."""
 
     def __init__(self, weights):
         super().__init__()
-        self.seen = []
         self.first, self.second = (nn.Linear(w.shape[1], w.shape[0]) for w in weights[::2])
         with torch.no_grad():
             for parameter, values in zip(self.parameters(), weights, strict=True):
                 parameter.copy_(torch.tensor(values))
 
     def forward(self, x):
-        self.seen.append(f"{len(x)} on {x.device}")
+        _calls.append(f"{len(x)} on {x.device}")
         return self.second(torch.tanh(self.first(x)))
 
 
 def replicas(weights, x, devices):
     """How many rows each replica sees, in the order of the devices, and where the result lies."""
-    network = _Network(weights)
-    output = submission.parallel_forward(network, torch.tensor(x), list(devices))
-    seen = sorted(network.seen, key=lambda one: one.split(" on ")[1])
-    return {"replicas": ", ".join(seen), "result": _place(output)}
+    _calls.clear()
+    output = submission.parallel_forward(_Network(weights), torch.tensor(x), list(devices))
+    calls = sorted(_calls, key=lambda call: call.split(" on ")[1])
+    return {"replicas": ", ".join(calls) or "the model was not called", "result": _place(output)}
 
 
 def outputs(weights, x, devices):
