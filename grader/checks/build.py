@@ -45,7 +45,8 @@ class BuildKind(CheckKind):
         warnings_at_most: int | None = option(
             "How many warnings it may have, each counted once. A pragma that has the compiler leave some out "
             "is a flag.",
-            judges=True, default=None
+            judges=True,
+            default=None,
         )
         spill_bytes_at_most: int | None = option(
             "How many bytes of registers a kernel may spill, stores and loads together.",

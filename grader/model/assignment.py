@@ -54,16 +54,7 @@ class Limits:
         Raises:
             ValueError: the field and what is wrong with it.
         """
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            whole = limit.type == "int"
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int if whole else int | float)
-                or not (value > 0 or value == limit.default == 0)
-            ):
-                kind, unit = "a whole number" if whole else "a number", _UNITS[limit.name.rpartition("_")[2]]
-                raise ValueError(f"limits: {limit.name}: must be {kind}{unit} above 0, got {value!r}")
+        _require_amounts(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +80,14 @@ class Build:
     """The products together, in MiB."""
 
     def __post_init__(self) -> None:
-        """Refuse an empty command, and products outside of the folder.
+        """Refuse an empty command, products outside of the folder, and limits that are no positive numbers.
 
         Raises:
             ValueError: the field and what is wrong with it.
         """
         for name in ("command", "products", "programs"):
             _require_names(f"build: {name}", getattr(self, name))
+        _require_amounts(self)
         if not self.command or not self.products or not self.variable:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
         if not _VARIABLE.fullmatch(self.variable) or self.variable in _SET_ALREADY:
@@ -165,6 +157,23 @@ class Assignment:
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and kind is Build):
                 raise ValueError(f"{name}: must be a {kind.__name__}(…), got {value!r}")
+
+
+def _require_amounts(of: Limits | Build) -> None:
+    """Raise ValueError for a limit that is no positive number, and not 0 where that is its default."""
+    for limit in fields(of):
+        value = getattr(of, limit.name)
+        whole = limit.type == "int"
+        if limit.type not in ("int", "float"):
+            continue
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int if whole else int | float)
+            or not (value > 0 or value == limit.default == 0)
+        ):
+            kind, unit = "a whole number" if whole else "a number", _UNITS[limit.name.rpartition("_")[2]]
+            where = type(of).__name__.lower()
+            raise ValueError(f"{where}: {limit.name}: must be {kind}{unit} above 0, got {value!r}")
 
 
 def _require_names(field: str, value: Any) -> None:

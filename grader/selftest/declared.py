@@ -26,10 +26,12 @@ from grader.plugins import Plugins
 FILE = "assignment.py"
 LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory_mb": 64}
 """Less than these no program gets by with: Python and numpy alone take 50 MiB and 0.1 s."""
+LEAST_OF_BUILD: Mapping[str, float] = {"wall_s": 0.5, "memory_mb": 128}
+"""Nor a build: g++ takes about 100 MiB for a file that includes a header of the standard library."""
 MOST: Mapping[str, float] = {
-    **dict.fromkeys(("import_wall_s", "call_wall_s"), 86_400.0),
+    **dict.fromkeys(("import_wall_s", "call_wall_s", "wall_s"), 86_400.0),
     "cores": 1024,
-    **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb"), 4 * 2**20),
+    **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb", "product_mb"), 4 * 2**20),
 }
 """More than these no machine has (a day, 1024 cores, and 4 TiB): a number in another unit, likely."""
 MISSPELT = 0.8
@@ -109,12 +111,18 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
 
 
 def _limits(assignment: Assignment) -> Iterator[tuple[str, str]]:
-    for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
-        for name, bound in bounds.items():
-            value = values_of(assignment.limits)[name]
-            if value < bound if limit == "below" else value > bound:
-                message = f"{value:,} is too {side} for any program (the bound is {bound:,})"
-                yield name, f"{message}; mind the unit, which the name ends with"
+    limited = (assignment.limits, LEAST, "program"), (assignment.build, LEAST_OF_BUILD, "build")
+    for of, least, what in limited:
+        values = values_of(of) if of else {}
+        for name, value in values.items():
+            if name in least and value < least[name]:
+                side, bound = "little", least[name]
+            elif name in MOST and value > MOST[name]:
+                side, bound = "much", MOST[name]
+            else:
+                continue
+            message = f"{value:,} is too {side} for any {what} (the bound is {bound:,})"
+            yield name, f"{message}; mind the unit, which the name ends with"
 
 
 def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:

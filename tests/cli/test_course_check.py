@@ -218,6 +218,20 @@ def item(keys: str) -> str:
                 ),
             )
         ),
+        *(
+            (
+                ASSIGNMENT,
+                "limits=",
+                f'build={BUILD}(command=("sh", "b"), {more}, {PRODUCTS}),\n  limits=',
+                line,
+            )
+            for more, line in (
+                ("memory_mb=60", ": memory_mb: 60 is too little for any build (the bound is 128)"),
+                ("wall_s=0.1", ": wall_s: 0.1 is too little for any build"),
+                ("product_mb=0", ": build: product_mb: must be a whole number of MiB above 0, got 0"),
+                ("file_mb=2**40", ": file_mb: 1,099,511,627,776 is too much for any build"),
+            )
+        ),
         (
             EXPECTED,
             ORACLE,
