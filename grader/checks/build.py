@@ -37,6 +37,7 @@ class BuildKind(CheckKind):
 
     name: ClassVar[str] = "build"
     builds: ClassVar[bool] = True
+    asks_reference: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -79,8 +79,9 @@ def controlled(
     # what other items measured is the submission's
     why = "" if MISSING_FILE in control.facts else loss(item, control, kinds, {})
     if why:
+        printed = "" if kind.builds else _printed(control)  # of a build the reason has the line
         raise CourseError(
-            f"rubric: {item.id}: the reference loses points as well: {why.rstrip('.')}{_printed(control)}; "
+            f"rubric: {item.id}: the reference loses points as well: {why.rstrip('.')}{printed}; "
             "correct the item, what the course gives for it, or the reference",
             output=control.output,
         )

@@ -26,10 +26,13 @@ from grader.harness.toolchain import toolchain
 from grader.model.assignment import Build, Limits
 from grader.model.job import Job
 from grader.model.observation import Outcome
+from grader.model.rubric import Item
 from grader.model.submission import Submission
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import ProcessSandbox
+from grader.scoring.judge import loss
+from grader.worker.reference import controlled
 
 PLAN = Build(
     command=("make",), products=("lib/lib.so",), variable="LIBRARY", programs=("make", "gcc"), wall_s=30.0
@@ -217,6 +220,36 @@ def test_warnings_are_counted_once_and_cost_what_the_rubric_says(contexts):
     assert award(observation, BuildKind.Options(warnings_at_most=1)).fraction == 1.0
     refused = award(observation, BuildKind.Options(warnings_at_most=0))
     assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and 0 may be; {told}")
+
+
+@pytest.mark.parametrize("place", ["given/theirs.h", "reference/src/work.c"])
+def test_warnings_that_the_reference_has_as_well_are_the_courses(contexts, place):
+    """As those of a file of `given/`, or of a compiler that is newer than the course."""
+    text = "static int unused(void) { return 1; }\n"
+    included = '#include "../theirs.h"\n'
+    texts = {"given/theirs.h": "", "reference/src/work.c": included + RIGHT}
+    texts[place] += text
+    context = contexts({"src/work.c": included + RIGHT + text}, {**COURSE, **texts})
+    with pytest.raises(
+        CourseError, match=r"the reference loses points as well: 1 warning, and 0 may be; the"
+    ):
+        held_against_the_reference(context, warnings_at_most=0)
+
+
+def test_warnings_that_the_reference_has_not_cost_points(contexts):
+    context = contexts({"src/work.c": "int answer(void) { int unused; return 42; }\n"})
+    assert held_against_the_reference(context, warnings_at_most=0).outcome is Outcome.OBSERVED
+
+
+def held_against_the_reference(context, **options):
+    """Observe an item that loses points, and return what is left of that beside the reference."""
+    kind = BuildKind()
+    assert kind.asks_reference
+    item = Item(id="item", title="", points=1, check="build", options=kind.Options(**options))
+    lost = kind.observe(item.options, context)
+    assert loss(item, lost, {"build": kind}, {})
+    job = replace(context._job, accepts=("src/*.c",))
+    return controlled(item, kind, lost, context, job, {})
 
 
 @pytest.mark.parametrize(
