@@ -211,11 +211,11 @@ class RunSummary:
         if isinstance(upload, Path) and upload.suffix and upload.is_file() and not packed(upload):
             return ()
         try:
-            by_id = self._course.roster.by_id
+            roster = self._course.roster
             if isinstance(upload, str):
-                sender = sender_of(upload, roster=by_id)
+                sender = sender_of(upload, roster=roster)
             else:
-                sender = sender_of_upload(upload, by_id)
+                sender = sender_of_upload(upload, roster)
         except (UsageError, CourseError):
             return ()
         return sender.members or (sender.student,)

@@ -157,7 +157,7 @@ def command(
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
             files = CourseFiles(course, plugins, recorded=recorder)
             grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
-            attempts = Attempts(grading, course.roster.by_id, tell_line)
+            attempts = Attempts(grading, course.roster, tell_line)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):
                     display.ended(partial(outcome.add, number, result))

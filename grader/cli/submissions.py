@@ -49,9 +49,9 @@ def find_submissions(archives: Sequence[Path], out: Path, course: Course, resour
     from grader.intake.upload import group
 
     sweep(out)
-    students = [entry.student for entry in course.roster.students]
+    students = [name for entry in course.roster.students for name in (entry.student, entry.team) if name]
     download = spread(archives, cache(lambda: resources.enter_context(passing(out))), students)
-    attempts = attempts_of(group(download.uploads), course.roster.by_id)
+    attempts = attempts_of(group(download.uploads), course.roster)
     return RunInput(
         uploads=tuple(student.newest for student in attempts),
         older=tuple(student.older for student in attempts),
@@ -79,7 +79,7 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     }
     timed_requests: list[Request] = []
     for request in requests:
-        sender = sender_of_request(request, course.roster.by_id)
+        sender = sender_of_request(request, course.roster)
         names = (sender.student, *sender.members) if sender else ()
         in_name = [id_of("student", name) for name in names]
         if sender and sender.lms_id:

@@ -15,6 +15,7 @@ from grader.intake.names import Sender
 from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
 from grader.model.magnitude import counted
+from grader.model.roster import Roster
 
 Results = Iterator[tuple[int, Graded | Exception]]
 
@@ -35,8 +36,8 @@ class Candidate:
 class Attempts:
     """Grades submissions of which several may be attempts of one student."""
 
-    def __init__(self, grading: Grading, roster: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        """`roster` says which student has which id of a platform, `tell` shows a line to a person."""
+    def __init__(self, grading: Grading, roster: Roster, tell: Callable[[str], None]) -> None:
+        """`roster` says who hands in together and who has which platform id, `tell` shows a person a line."""
         self._grading, self._roster, self._tell = grading, roster, tell
 
     def grade(self, requests: Sequence[Request], older: Sequence[tuple[Upload, ...]]) -> Results:
@@ -143,7 +144,7 @@ class Attempts:
         return replace(request, earlier=dict(graded.get(sender.student, {}))) if sender else request
 
 
-def waves(requests: Sequence[Request], roster: Mapping[str, str]) -> list[list[int]]:
+def waves(requests: Sequence[Request], roster: Roster) -> list[list[int]]:
     """The places of requests, in as few waves as no student is in twice: they would share a folder."""
     students: list[set[str]] = []
     places: list[list[int]] = []
@@ -159,7 +160,7 @@ def waves(requests: Sequence[Request], roster: Mapping[str, str]) -> list[list[i
     return places
 
 
-def sender_of_request(request: Request, roster: Mapping[str, str]) -> Sender | None:
+def sender_of_request(request: Request, roster: Roster) -> Sender | None:
     """Return the sender; None if nothing says who it is, which is reported when the upload is opened."""
     try:
         return sender_of_upload(request.archive, roster, request.student)

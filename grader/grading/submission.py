@@ -272,7 +272,7 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             workspace=workspace,
             student=request.student,
             assignment=request.assignment,
-            roster=files.course.roster.by_id,
+            roster=files.course.roster,
         )
         if request.submitted_at is not None:
             submission = replace(submission, submitted_at=request.submitted_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from grader.errors import GraderError
 from grader.intake.names import Sender
 from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
+from grader.model.roster import Roster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class AttemptGroup:
     """Earlier attempts, the latest first."""
 
 
-def attempts_of(uploads: Sequence[Upload], roster: Mapping[str, str]) -> tuple[AttemptGroup, ...]:
+def attempts_of(uploads: Sequence[Upload], roster: Roster) -> tuple[AttemptGroup, ...]:
     """Group uploads by student, in the order of each student's first one.
 
     Only attempts that a platform numbered are grouped: a repeated name alone gives no order in time.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grader.errors import CourseError, NamelessError, UsageError
 from grader.intake.formats import split_ending
 from grader.intake.junk import ARCHIVE_ENDINGS
 from grader.intake.paths import shown
+from grader.model.roster import Roster
 
 _STUDENT = "[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 _TEAM_LETTERS = 200
@@ -57,51 +57,54 @@ class Sender:
     """Whether the platform marked it late; informative only: its clock and rule are not the rubric's."""
 
 
-def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None = None) -> Sender:
+def sender_of(name: str, *, folder: str = "", roster: Roster | None = None) -> Sender:
     """Parse the sender from an archive's name and that of the folder around it.
 
-    `alice.tar.gz` is alice's and `alice+bob.tar.gz` a team's, in whatever order it is written. The names
-    that Canvas and Moodle give are understood; in a folder that Moodle made an archive may have any name.
-    `roster` says which student or team an id stands for; where it does not, name and id together do.
+    `alice.tar.gz` is alice's and `alice+bob.tar.gz` a team's, in whatever order it is written; who is in a
+    team on the roster hands in for all of it. The names that Canvas and Moodle give are understood; in a
+    folder that Moodle made an archive may have any name. `roster` says which student or team an id stands
+    for; where it does not, name and id together do.
 
     A plain name of the form that Canvas gives (`team_1_2_x.zip`) is taken for one of Canvas.
 
     Raises:
         UsageError: the name does not say, or not in a way that is safe as a folder's name.
-        CourseError: the roster's name for the id is not safe as a folder's name.
+        CourseError: the roster's name for the id, or its team, is not safe as a folder's name.
     """
     if match := re.fullmatch(_MOODLE, folder):
-        return _from_platform(match, name, name, roster or {})
-    return uploader_of(name, roster=roster) or _sender(_stem(name), name, _unsaid(name))
+        return _from_platform(match, name, name, roster or Roster())
+    return uploader_of(name, roster=roster) or _on_roster(_stem(name), name, roster, _unsaid(name))
 
 
-def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
+def uploader_of(name: str, *, roster: Roster | None = None) -> Sender | None:
     """Parse the sender of any file from the name that Canvas or Moodle gave it; None for other names.
 
     Raises:
         UsageError: Moodle's name names nobody.
-        CourseError: the roster's name for the id is not safe as a folder's name.
+        CourseError: the roster's name for the id, or its team, is not safe as a folder's name.
     """
     stem, ending = split_ending(name)
     if match := re.fullmatch(_MOODLE, stem):
         file = f"{match['file']}{ending}" if match["file"] else name
-        return _from_platform(match, file, name, roster or {})
+        return _from_platform(match, file, name, roster or Roster())
     if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
         stem, ending = parts.groups()
     for naming in _CANVAS:
         if match := re.fullmatch(naming, stem):
-            return _from_platform(match, f"{match['file']}{ending}", name, roster or {})
+            return _from_platform(match, f"{match['file']}{ending}", name, roster or Roster())
     return None
 
 
-def sender_named(student: str, name: str) -> Sender:
+def sender_named(student: str, name: str, *, roster: Roster | None = None) -> Sender:
     """Return the student or team named by `--student`, ignoring the name of the archive.
+
+    A student who is in a team on the roster is that team, and so is the team's name there.
 
     Raises:
         UsageError: it is not safe as the name of a folder.
     """
     no_name = f"--student {shown(student)!r}: is no name that can be used; give {_ALLOWED}"
-    return _sender(student, name, UsageError(no_name))
+    return _on_roster(student, name, roster, UsageError(no_name))
 
 
 def made_by_moodle(folder: str) -> bool:
@@ -124,11 +127,10 @@ def _stem(name: str) -> str:
     return stem[: len(stem) - len(other)]
 
 
-def _from_platform(match: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:
+def _from_platform(match: re.Match[str], file: str, name: str, roster: Roster) -> Sender:
     lms_id: str | None = match["id"]
     parts = match.groupdict()
-    if lms_id is not None and lms_id in roster:
-        party = roster[lms_id]
+    if lms_id is not None and (party := roster.by_id.get(lms_id)):
         message = f"roster: {shown(party)!r} for id {lms_id}: is no name that can be used; write {_ALLOWED}"
         sender = _sender(party, file, CourseError(message))
     else:
@@ -147,6 +149,22 @@ def _readable(name: str, lms_id: str | None) -> str:
 
     letters = re.sub("[^a-z0-9]", "", normalize("NFKD", name).lower())[:_READABLE_LETTERS]
     return "_".join(filter(None, (letters, lms_id)))
+
+
+def _on_roster(student: str, file: str, roster: Roster | None, otherwise: Exception) -> Sender:
+    """Return the sender of what is a student's, or a team's, by its name.
+
+    Raises:
+        CourseError: the roster has a team for it that is not safe as a folder's name.
+        Exception: `otherwise`, if the name itself is not.
+    """
+    party = roster.hands_in_as(student) if roster else student
+    if party != student:
+        message = (
+            f"roster: {shown(party)!r} for {shown(student)}: is no name that can be used; write {_ALLOWED}"
+        )
+        otherwise = CourseError(message)
+    return _sender(party, file, otherwise)
 
 
 def _sender(party: str, file: str, otherwise: Exception) -> Sender:

@@ -23,6 +23,7 @@ from grader.intake.paths import shown
 from grader.intake.upload import LooseFiles, Upload, beside_others, packed
 from grader.intake.workspace import lay_out, staging
 from grader.model.assignment import Assignment
+from grader.model.roster import Roster
 from grader.model.submission import Submission
 
 DEFAULT_LIMITS = ArchiveLimits()
@@ -35,14 +36,14 @@ def receive(
     workspace: Path,
     student: str | None = None,
     assignment: str | None = None,
-    roster: Mapping[str, str] | None = None,
+    roster: Roster | None = None,
     limits: ArchiveLimits = DEFAULT_LIMITS,
 ) -> Submission:
     """Put the files of an upload that belong to its assignment, and no others, into `workspace`.
 
     The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
     say what the archive's name and its files would otherwise tell; `roster` says which student or team has
-    which id of a learning platform. Its time is left unknown.
+    which id of a learning platform, and who hands in together. Its time is left unknown.
 
     A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else; with
     other files beside the archive it is not accepted. An archive in an archive is unpacked if it is alone.
@@ -109,29 +110,27 @@ class Arrivals:
         return self.nested[0] if self.nested and not self.paths and len(others) == 1 else None
 
 
-def _signed(
-    source: Upload, student: str | None, roster: Mapping[str, str] | None
-) -> tuple[Upload, str, Sender]:
+def _signed(source: Upload, student: str | None, roster: Roster | None) -> tuple[Upload, str, Sender]:
     """Return the upload to open, its name in messages, and its sender."""
     if isinstance(source, LooseFiles):
-        sender = source.sender(roster) if student is None else sender_named(student, source.name)
+        sender = (
+            source.sender(roster) if student is None else sender_named(student, source.name, roster=roster)
+        )
         return source, source.name, sender
     place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
     archive = _archive_in(place)
     name, folder = (archive.name, place.name) if archive else (place.name, place.parent.name)
     if student is not None:
-        return archive or source, name, sender_named(student, name)
+        return archive or source, name, sender_named(student, name, roster=roster)
     return archive or source, name, sender_of(name, folder=folder, roster=roster)
 
 
-def sender_of_upload(
-    source: Upload, roster: Mapping[str, str] | None = None, student: str | None = None
-) -> Sender:
+def sender_of_upload(source: Upload, roster: Roster | None = None, student: str | None = None) -> Sender:
     """Return the sender of an upload: `student`, or else whoever its name says.
 
     Raises:
         UsageError: the name does not say, or cannot be used.
-        CourseError: the roster's name for the id is not safe as a folder's name.
+        CourseError: the roster's name for the id, or its team, is not safe as a folder's name.
     """
     return _signed(source, student, roster)[2]
 

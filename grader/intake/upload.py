@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from grader.intake.formats import split_ending
 from grader.intake.junk import ARCHIVE_ENDINGS
 from grader.intake.names import Sender, sender_of, uploader_of
 from grader.intake.paths import shown
+from grader.model.roster import Roster
 
 _COMPRESSED = (".gz", ".bz2", ".xz")
 """Compressed single files, such as `mnist.pkl.gz`, which are no archives."""
@@ -30,7 +31,7 @@ class LooseFiles:
         first = self.files[0].name
         return first if len(self.files) == 1 else f"{sender_of(first).student} ({len(self.files)} files)"
 
-    def sender(self, roster: Mapping[str, str] | None = None) -> Sender:
+    def sender(self, roster: Roster | None = None) -> Sender:
         """Return the student who uploaded them, with the largest attempt number among the files.
 
         Raises:

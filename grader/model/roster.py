@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from grader.model.submission import Submission
 from grader.text import one_line
@@ -32,7 +33,7 @@ class Student:
     """Students of one team hand in together, in all assignments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Roster:
     """The students of a course, in the order of the file."""
 
@@ -40,18 +41,34 @@ class Roster:
     file: str = ""
     """As lines about it name it."""
 
-    @property
+    @cached_property
     def by_id(self) -> Mapping[str, str]:
         """The student, or the team as `alice+bob`, by each id that platforms write into file names."""
-        teams: dict[str, list[str]] = {}
-        for entry in self.students:
-            teams.setdefault(entry.team, []).append(entry.student)
         return {
-            getattr(entry, column): "+".join(sorted(teams[entry.team])) if entry.team else entry.student
+            getattr(entry, column): self._parties[entry.student]
             for entry in self.students
             for column in FILE_IDS
             if getattr(entry, column)
         }
+
+    @cached_property
+    def _parties(self) -> Mapping[str, str]:
+        """The student or the team as `alice+bob`, by the name of each student and of each team."""
+        teams: dict[str, list[str]] = {}
+        for entry in self.students:
+            teams.setdefault(entry.team, []).append(entry.student)
+        joined = {team: "+".join(sorted(members)) for team, members in teams.items() if team}
+        return joined | {entry.student: joined.get(entry.team, entry.student) for entry in self.students}
+
+    def hands_in_as(self, name: str) -> str:
+        """Return whose a submission is that is named after a student or a team: all of the team's.
+
+        `alice+bob` is of the two, unless both are in one team.
+        """
+        if name in self._parties:
+            return self._parties[name]
+        parties = {self._parties.get(member, "") for member in name.split("+")}
+        return parties.pop() or name if len(parties) == 1 else name
 
     def party(self, name: str) -> str:
         """Return how submissions of a student or a team are named: `alice+bob`, also for the team `red`."""

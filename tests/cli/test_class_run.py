@@ -369,6 +369,20 @@ def preload_s(course, student) -> float:
 
 
 @pytest.mark.slow
+def test_what_one_of_a_team_hands_in_is_graded_for_all_of_it(course):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id,team\nann,12,\nben,13,red\ncy,14,red\n")
+    ben, cy, red = (course.submit(name, "right") for name in ("ben", "cy", "red"))
+    course.run("run", ben, "--gradebook", "book.db")
+    assert "ben+cy" in course.run("show", "cy", "--gradebook", "book.db").stdout
+    both = course.run("run", ben, cy, red, "--gradebook", "book.db")
+    assert "ben+cy" in both.stdout
+    assert "red.tar.gz: counts, graded last of 3 uploads, after ben.tar.gz, cy.tar.gz" in both.stderr
+    assert "not on it" not in both.stderr
+    assert [path.name for path in course.results("ben+cy").parent.iterdir()] == ["ben+cy"]
+
+
+@pytest.mark.slow
 def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     course.write("course.yaml", "title: x\ntime_zone: Asia/Jerusalem\nroster: roster.csv\n")
     course.write("roster.csv", "student,canvas id,team\nann,12,\nben,13,b\ncy,14,b\n")

@@ -10,6 +10,7 @@ from grader.errors import SubmissionError
 from grader.intake.attempts import attempts_of
 from grader.intake.download import spread
 from grader.intake.names import sender_of
+from grader.model.roster import Roster
 
 CANVAS = ("doejane_12_3_hw1.tar.gz", "roebob_LATE_13_4_hw1.zip", "anon_Ab1_5_hw1.tar-2.gz")
 
@@ -186,7 +187,7 @@ def told(found):
 
 def test_attempts_of_one_student_are_together_the_newest_first(tmp_path):
     names = ("d_12_3_hw1.zip", "d_12_9_hw1-2.zip", "e_13_4_hw1-1.zip", "d_12_5_hw1-1.zip", "f.zip")
-    assert told(attempts_of([tmp_path / name for name in names], {})) == [
+    assert told(attempts_of([tmp_path / name for name in names], Roster())) == [
         ("d_12_9_hw1-2.zip", ["d_12_5_hw1-1.zip", "d_12_3_hw1.zip"]),
         ("e_13_4_hw1-1.zip", []),
         ("f.zip", []),
@@ -195,5 +196,5 @@ def test_attempts_of_one_student_are_together_the_newest_first(tmp_path):
 
 def test_other_files_of_a_student_are_no_attempts_of_each_other(tmp_path):
     names = ("d_12_3_hw1.zip", "d_12_4_hw2-1.zip", "d_12_8_hw1.zip", "no name ?.zip", "a/f.zip", "b/f.zip")
-    found = attempts_of([tmp_path / name for name in names], {})
+    found = attempts_of([tmp_path / name for name in names], Roster())
     assert [older for _, older in told(found)] == [[]] * len(names)

@@ -9,6 +9,7 @@ import pytest
 from grader.errors import UsageError
 from grader.intake.limits import ArchiveLimits
 from grader.intake.upload import LooseFiles, group
+from grader.model.roster import Roster, Student
 
 WORK = b"def add(x, y):\n    return x + y\n"
 
@@ -127,7 +128,10 @@ def test_a_file_that_vanished_is_a_usage_error(downloads, taken, tmp_path):
 
 def test_loose_files_of_whom_the_roster_or_the_command_names(downloads, taken, tmp_path):
     (joined,) = group(downloads("doejane_12_3_utils.py", "doejane_12_4_max_functions.py"))
-    assert taken(joined, roster={"12": "bob+alice"}).members == ("alice", "bob")
+    assert taken(joined, roster=Roster(students=(Student(student="bob+alice", canvas_id="12"),))).members == (
+        "alice",
+        "bob",
+    )
     assert taken(joined, student="carol", workspace=tmp_path / "w").student == "carol"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from grader.errors import CourseError, NotObservedError, SubmissionError, UsageError
 from grader.model.assignment import Assignment
+from grader.model.roster import Roster, Student
 
 WORK = b"def add(x, y):\n    return x + y\n"
 FILES = {"utils.py": WORK, "max_functions.py": b"pass\n", "notes.txt": b"late again"}
@@ -207,7 +208,10 @@ def test_a_folder_of_moodle_with_the_files_themselves_is_taken_as_it_lies(taken,
     ],
 )
 def test_platforms_teams_and_the_roster_are_understood(name, student, members, told, tar_of, taken):
-    got = taken(tar_of({"utils.py": WORK}, name), roster={"777": "alice+bob"})
+    got = taken(
+        tar_of({"utils.py": WORK}, name),
+        roster=Roster(students=(Student(student="alice+bob", canvas_id="777"),)),
+    )
     assert (got.student, got.members, got.archive) == (student, members, name)
     assert (got.lms_id, got.attempt, got.marked_late) == told
 

@@ -6,6 +6,7 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.intake.names import Sender, sender_named, sender_of
+from grader.model.roster import Roster, Student
 
 ALLOWED = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most; a team as alice+bob"
 
@@ -109,16 +110,52 @@ def test_the_longest_names_of_a_platform_stay_names_of_students():
 
 
 def test_a_roster_says_which_student_or_team_an_id_stands_for():
-    roster = {"12345": "jdoe", "x7Kq2": "bob+alice"}
+    roster = Roster(
+        students=(
+            Student(student="jdoe", canvas_id="12345"),
+            Student(student="bob", canvas_id="x7Kq2", team="red"),
+            Student(student="alice", team="red"),
+        )
+    )
     assert sender_of("doejane_12345_67890_hw1.zip", roster=roster).student == "jdoe"
     assert sender_of("anon_x7Kq2_67890_hw1.zip", roster=roster).members == ("alice", "bob")
     assert sender_of("doejane_12346_67890_hw1.zip", roster=roster).student == "doejane_12346"
     assert sender_of("12345.zip", roster=roster).student == "12345"
 
 
+@pytest.mark.parametrize(
+    ("name", "party"),
+    [
+        *(("bob", "bob+jdoe"), ("jdoe", "bob+jdoe"), ("red", "bob+jdoe"), ("jdoe+bob", "bob+jdoe")),
+        *(("ann", "ann+cy+dan"), ("cy+ann", "ann+cy+dan"), ("two words", "ann+cy+dan")),
+        *(("eve", "eve"), ("fay", "fay"), ("guest", "guest")),
+        *(("bob+ann", "ann+bob"), ("eve+bob", "bob+eve"), ("bob+guest", "bob+guest")),
+    ],
+)
+def test_whoever_is_in_a_team_on_the_roster_hands_in_for_all_of_it(name, party):
+    teams = {"jdoe": "red", "bob": "red", "ann": "two words", "cy": "two words", "dan": "two words"}
+    teams |= {"eve": "", "fay": "bob"}  # a team called as a student is that student
+    roster = Roster(students=tuple(Student(student=who, team=team) for who, team in teams.items()))
+    members = tuple(party.split("+")) if "+" in party else ()
+    for sender in (
+        sender_of(f"{name}.tar.gz", roster=roster),
+        sender_named(name, "hw1.zip", roster=roster),
+    ):
+        assert (sender.student, sender.members) == (party, members)
+
+
+def test_a_team_of_the_roster_that_is_too_long_for_a_folder_is_a_mistake_of_the_course():
+    students = tuple(Student(student=letter * 60, team="red") for letter in "abcd")
+    with pytest.raises(CourseError, match=r"^roster: 'aaa.* for red: is no name that can be used; write"):
+        sender_named("red", "hw1.zip", roster=Roster(students=students))
+
+
 def test_a_roster_with_a_name_that_cannot_be_used_is_a_mistake_of_the_course():
     with pytest.raises(CourseError) as caught:
-        sender_of("doejane_12345_67890_hw1.zip", roster={"12345": "../x"})
+        sender_of(
+            "doejane_12345_67890_hw1.zip",
+            roster=Roster(students=(Student(student="../x", canvas_id="12345"),)),
+        )
     assert caught.value.problems == (
         f"roster: '../x' for id 12345: is no name that can be used; write {ALLOWED}",
     )
