@@ -89,6 +89,8 @@ def tell_of_mixtures(book: Gradebook, assignments: Iterable[str]) -> None:
 def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
     """Return the current grade of each student, also of a team, as learning platforms get it."""
     from grader.contracts.exporter import Grade
+    from grader.model.score import Standing
+    from grader.reports.words import late_cost
 
     grades = {}
     for recorded in book.grades(assignment=assignment):
@@ -98,8 +100,9 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
             student=recorded.student,
             points=total.adjusted,
             possible=card.points.possible,
-            standing=card.standing,
+            standing=card.standing if total.final is None else Standing.FINAL,
             untimed=total.untimed,
+            lateness=late_cost(total.late),
             lms_id="" if submission.members else submission.lms_id or "",
         )
     return grades

@@ -26,6 +26,8 @@ class Grade:
     standing: Standing
     untimed: bool = False
     """Whether the rubric's late rule could not be applied, for no time of submission is known."""
+    lateness: str = ""
+    """A sentence for the student on what lateness costs; empty if it costs nothing."""
     lms_id: str = ""
     """The id in the name of the student's own archive; empty for a team's, and where none is known."""
 

@@ -191,7 +191,9 @@ def _words(desired: DesiredGrade, points: Decimal, target: Target) -> str:
     """Write the comment: nothing that the grade does not reveal."""
     possible = exact(desired.grade.possible) if target.possible is None else target.possible
     sentences = [f"{spelled(points)} of {spelled(possible)} points."]
-    if desired.grade.standing is Standing.PROVISIONAL:
+    if desired.grade.lateness:
+        sentences.append(desired.grade.lateness)
+    if desired.grade.standing is not Standing.FINAL:
         sentences.append("Points are still open.")
     if desired.page is not None:
         sentences.append("The report is attached.")

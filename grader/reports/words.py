@@ -17,7 +17,7 @@ from grader.text import block, one_line
 if TYPE_CHECKING:
     from grader.model.drawing import Drawing
     from grader.model.observation import Case
-    from grader.model.score import Points, Scorecard
+    from grader.model.score import Late, Points, Scorecard
     from grader.model.view import AudienceView
 LONGEST_TEXT = 4_000
 """Characters of one value of a case, where plain text shows it."""
@@ -216,6 +216,13 @@ def lateness(card: Scorecard) -> Iterator[str]:
                 f"Handed in {elapsed(late.late_s)} late{whose}: "
                 f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
             )
+
+
+def late_cost(late: Late | None) -> str:
+    """Return a sentence on the share that lateness costs; empty if it costs nothing."""
+    if late is None or not late.share:
+        return ""
+    return f"Handed in {elapsed(late.late_s)} late: {late.share * 100:.4g} % off."
 
 
 def local_time(moment: datetime | str, zone: tzinfo) -> str:

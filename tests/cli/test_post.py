@@ -139,6 +139,7 @@ def test_a_mark_that_the_late_rule_could_not_be_applied_to_waits_for_its_time(ma
     assert marked.run(*grading, "--times", str(times)).returncode == 0
     post(marked, "--apply", "--lower")
     assert canvas.scores()[BEN] == 1.0
+    assert canvas.comments_of(BEN)[-1].startswith("1 of 3 points. Handed in 1 hour late: 50 % off.")
 
 
 def test_what_cannot_be_is_a_line_and_nothing_is_sent(marked, canvas):

@@ -20,7 +20,9 @@ TARGET = Target(key="lms x 1 2", title="HW1", possible=Decimal(10))
 
 
 def desired(points=7.5, standing=Standing.FINAL, **keys):
-    return DesiredGrade(grade=Grade(student="ann", points=points, possible=10.0, standing=standing), **keys)
+    of_grade = {name: keys.pop(name) for name in ("lateness",) if name in keys}
+    grade = Grade(student="ann", points=points, possible=10.0, standing=standing, **of_grade)
+    return DesiredGrade(grade=grade, **keys)
 
 
 def present(points=None, *, row=0, id="11", login="ann", **keys):  # noqa: A002 - the field's name
@@ -60,6 +62,13 @@ def test_a_student_without_a_grade_gets_the_points_and_a_comment():
     assert (result.change.id, result.change.points) == ("11", Decimal("7.5"))
     assert result.change.comment == f"7.5 of 10 points. The report is attached.\n\n{marker_of(7.5)}"
     assert result.change.page == Path("report.html")
+
+
+@pytest.mark.parametrize("standing", [Standing.PROVISIONAL, Standing.HELD])
+def test_a_comment_says_what_lateness_costs_and_that_points_may_still_come(standing):
+    want = desired(standing=standing, lateness="Handed in 1 day late: 20 % off.")
+    comment = line(want, present(), include_provisional=True).change.comment
+    assert comment.startswith("7.5 of 10 points. Handed in 1 day late: 20 % off. Points are still open.\n")
 
 
 @pytest.mark.parametrize(
