@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,13 @@ def read_answer(
     doing: str,
     names: Sequence[str] = (),
     changed: Sequence[str] = (),
+    others: Callable[[], Collection[str]] = frozenset,
 ) -> Call:
     """Return the outcome of a request.
 
     `doing` is what a person reads of it, `names` are the arguments, and `changed` those arguments whose
-    bytes are not what we wrote; the child tells which lists and dictionaries changed.
+    bytes are not what we wrote; the child tells which lists and dictionaries changed. What `others` returns
+    is not suggested in place of a function that is missing.
     """
     answer = exchange.answer
     clock: dict[str, Any] = {
@@ -46,7 +48,7 @@ def read_answer(
         if "raised" in plain:
             return _raised(plain["raised"], doing, clock, child)
         if "refused" in plain:
-            return _refused(plain, doing, len(child.shared_buffer.result) >> 20, clock)
+            return _refused(plain, doing, len(child.shared_buffer.result) >> 20, clock, others)
         value = decoder.decode(plain["value"])
         trace = read_trace(plain["trace"]) if "trace" in plain else None
         changed_names = [names[i] for i in plain.get("changed", ())]
@@ -68,22 +70,31 @@ def read_records(child: StudentProcess, exchange: RoundTrip) -> tuple[Trace, ...
         return (Trace(source="none", complete=False, problem=f"the records cannot be read ({error})"[:200]),)
 
 
-def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mapping[str, Any]) -> Call:
+def _refused(
+    plain: Mapping[str, Any],
+    doing: str,
+    result_mb: int,
+    clock: Mapping[str, Any],
+    others: Callable[[], Collection[str]],
+) -> Call:
     if plain["refused"] == "no_function":
-        note = f"there is no function {doing}" + _similar(doing, plain["names"])
+        note = f"there is no function {doing}" + _similar(doing, plain["names"], plain["within"], others)
     else:
         note = f"{doing}: returned something too large (more than {result_mb} MiB, or too deep)"
     return Call(outcome=Outcome.REFUSED, note=note, **clock)
 
 
-def _similar(doing: str, names: list[str]) -> str:
+def _similar(doing: str, names: list[str], classes: list[str], others: Callable[[], Collection[str]]) -> str:
+    """Say where a missing function may be, in the program's words, of which no more than a few are read."""
     from difflib import get_close_matches
 
-    listed = [
-        name[:80] for name in names[:50] if type(name) is str
-    ]  # the program's words: no more than a few
-    close = get_close_matches(doing.removesuffix("()"), listed, 1)
-    return f"; did you mean {close[0]}()?" if close else ""
+    within = [name[:80] for name in classes[:1] if type(name) is str]
+    if within:
+        return f"; class {within[0]} has one: it must stand outside of it"
+    listed = [name[:80] for name in names[:50] if type(name) is str]
+    asked_for = others() if listed else ()
+    near = get_close_matches(doing.removesuffix("()"), [name for name in listed if name not in asked_for], 1)
+    return f"; did you mean {near[0]}()?" if near else ""
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

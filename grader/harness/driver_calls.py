@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,19 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
             if root in names and any(whole.startswith(f"{module}.") for module in modules):
                 used[whole] = None
     return tuple(used)
+
+
+def functions_in(assignment: Path, module: str) -> frozenset[str]:
+    """Return the functions of a module of the reference or the course, by the syntax of its file."""
+    import ast
+
+    functions: set[str] = set()
+    for folder in ("reference", "given"):
+        file = assignment / folder / f"{module.replace('.', '/')}.py"
+        with suppress(OSError, SyntaxError, ValueError):
+            tree = ast.parse(file.read_bytes())
+            functions |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return frozenset(functions)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
@@ -20,9 +19,10 @@ from grader.files import holds_files
 from grader.harness.built import with_products
 from grader.harness.course_forks import apart
 from grader.harness.course_functions import EXPECTED, CourseFunctions, once
-from grader.harness.device_errors import asks_for_gpu, must_need_no_gpu
-from grader.harness.driver_calls import names_of_calls
-from grader.harness.missing import module_advice, without_file
+from grader.harness.device_errors import must_need_no_gpu
+from grader.harness.driver_calls import functions_in
+from grader.harness.explanations import Explanations
+from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
 from grader.harness.reference_control import REPLAY_CALLS, ReferenceControl, of_a_program, place, replays
@@ -30,7 +30,6 @@ from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSp
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import run_program
 from grader.harness.tool import run_tool
-from grader.harness.tracebacks import students_place
 from grader.markers import is_after_call
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -38,9 +37,6 @@ from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
-
-WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY})
-"""Ends that may come without a line of the student's."""
 
 
 class Unwatched:
@@ -220,7 +216,8 @@ class ItemContext:
             observed=observed,
             group=group,
             reference=self._control(module, cores) if whose == SUBMISSION else None,
-            advice=partial(self._advice, module) if whose == SUBMISSION else self._line_of_reference,
+            advice=partial(self._explanations.of, module) if whose == SUBMISSION else self._line_of_reference,
+            others=partial(functions_in, self._assignment, module),
             waits_for_gpu=whose == SUBMISSION and self._lent.waits_for_gpu,
         )
         return self._children.subject(order)
@@ -231,41 +228,9 @@ class ItemContext:
         line = place(call, self._assignment)
         return f" ({line})" if line else ""
 
-    def _advice(self, module: str, function: str, call: Call) -> str:
-        """Say where in the student's files an import or a call failed, and why, as far as that is known."""
-        why = self._students_call(module, function, call) if function else self._at_import(module, call)
-        return f"{self._students_line(call)}{why}"
-
-    def _students_line(self, call: Call) -> str:
-        """Return ` (utils.py:31, in helper())` of an exception whose note does not say it yet."""
-        place = students_place(call.traceback, self.files, self._assignment / "given")
-        is_named = place and re.search(rf"{re.escape(place.partition(',')[0])}\b", call.note)
-        return f" ({place})" if place and not is_named else ""
-
-    def _students_call(self, module: str, function: str, call: Call) -> str:
-        """Name the student's functions that a driver's function calls, where no traceback does."""
-        driver = Path(self._job.assignment_folder, "given", f"{module.replace('.', '/')}.py")
-        if call.traceback or call.outcome not in WITHOUT_A_LINE:
-            return ""
-        return names_of_calls(driver, function, self.files)
-
-    def _at_import(self, module: str, imported: Call) -> str:
-        """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
-        if imported.outcome is not Outcome.TIMED_OUT:
-            if self._lent.withheld and asks_for_gpu(imported.note):
-                return "; this item is timed without a GPU: ask for one in the functions that need it"
-            return module_advice(imported.note, self._job.submission)
-        needed = self._job.requires.get(module, (f"{module}.py",))
-        python = [file for file in self.files if file.endswith(".py")]
-        with suppress(NotObservedError):
-            call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
-            if call.outcome is Outcome.OBSERVED and call.value:
-                place = f"{call.value['file']}:{call.value['line']}"
-                return (
-                    f"; {place} runs when the file is imported ({call.value['source']}): "
-                    'put it, and what belongs to it, below if __name__ == "__main__":'
-                )
-        return ""
+    @property
+    def _explanations(self) -> Explanations:
+        return Explanations(job=self._job, tool=self.tool, withheld=self._lent.withheld)
 
     def _control(self, module: str, cores: int | None) -> ReferenceControl | None:
         """Return what makes a submission's calls with the reference; None where that has no such file."""
@@ -336,7 +301,13 @@ class ItemContext:
         run = run_of(self._whose, control if has_control else None)
         if self._whose == SUBMISSION and self._lent.waits_for_gpu:
             must_need_no_gpu(run.call)
-        return replace(run, call=replace(run.call, note=f"{run.call.note}{self._students_line(run.call)}"))
+        return replace(
+            run,
+            call=replace(
+                run.call,
+                note=f"{run.call.note}{self._explanations.of(script.removesuffix('.py'), script, run.call)}",
+            ),
+        )
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""

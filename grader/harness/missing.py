@@ -13,6 +13,7 @@ from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.model.submission import Submission
 
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
+_LACKED_FILE = re.compile(r"No such file or directory: '([^']{1,200})'|\b([^\s'():]{1,200}) not found\.")
 _WILDCARD = re.compile(r"[*?[]")
 
 
@@ -72,6 +73,16 @@ def _meant_for_one_of(forms: Sequence[str], others: Collection[str]) -> tuple[st
         if COPY.sub("", path.stem.casefold()) in stems:
             return str(path), "save it as one of these"
     return None
+
+
+def file_advice(note: str, submission: Submission) -> str:
+    """Say that a file which a program lacks was handed in and left out; empty if it was not."""
+    lacked = _LACKED_FILE.search(note)
+    name = PurePosixPath(lacked[1] or lacked[2]).name if lacked else ""
+    for path in submission.dropped:
+        if name and PurePosixPath(path).name == name:
+            return f"; {path} was handed in and left out, because the assignment does not accept it"
+    return ""
 
 
 def module_advice(note: str, submission: Submission) -> str:

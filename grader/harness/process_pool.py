@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +36,8 @@ class ProcessSpec:
     """Makes the calls of a program that failed; None if there is nothing to compare with."""
     advice: Advice | None = field(default=None, compare=False)
     """Explains why an import or a call failed."""
+    others: Callable[[], Collection[str]] = field(default=frozenset, compare=False)
+    """Returns functions that are asked for by their own names: none is a misspelling of another."""
     waits_for_gpu: bool = False
     """Whether an import that asks for a GPU is not held against it."""
 
@@ -170,6 +172,7 @@ class ProcessPool:
             reference=order.reference,
             advice=order.advice,
         )
+        subject.others = order.others
         subject.waits_for_gpu = order.waits_for_gpu
         subject.after_calls = self.after_calls
         return resources.enter_context(subject)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,6 +65,8 @@ class ChildSubject:
         self._reference = reference
         self._requests = Requests()
         self._advice = advice
+        self.others: Callable[[], Collection[str]] = frozenset
+        """Returns functions that are asked for by their own names: none is a misspelling of another."""
         self.waits_for_gpu = False
         """Whether an import that asks for a GPU is not held against the program."""
         self.after_calls = AfterCalls()
@@ -123,7 +125,7 @@ class ChildSubject:
             exchange = self._child.exchange(*sent.document, within_s, answer, waited_ns=waited_ns)
         requests = self._requests.followed_by(function, case)
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
-        call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
+        call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed, self.others)
         call = self._explained(function, _kept(call, function, self._unkept))
         disputed = self._requests.disputed_with(function, case)
         call = replace(call, launches_asked=launches.count, requests=disputed)
@@ -169,7 +171,7 @@ class ChildSubject:
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
         for number, (exchange, launch) in enumerate(zip(exchanges, launches, strict=False)):
-            call = read_answer(self._child, exchange, f"{function}()")
+            call = read_answer(self._child, exchange, f"{function}()", others=self.others)
             call = self._explained(function, _kept(call, function, unkept[number]))
             calls.append(replace(call, launches_asked=launch.count))
             if calls[-1].outcome is not Outcome.OBSERVED:

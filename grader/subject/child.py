@@ -160,7 +160,12 @@ class _Student:
         function = getattr(self._module, document["function"], None)
         if not callable(function):
             names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
-            return lambda encoder: {"refused": "no_function", "names": names[:50]}
+            within = [
+                n
+                for n, v in vars(self._module).items()
+                if isinstance(v, type) and document["function"] in vars(v)
+            ]
+            return lambda encoder: {"refused": "no_function", "names": names[:50], "within": within[:1]}
         args, kwargs = self._arguments(document, decoder)
         before = [_outline(v) for v in (*args, *kwargs.values())]
         more = {}

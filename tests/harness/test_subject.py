@@ -108,6 +108,20 @@ def test_a_missing_function_is_refused_with_the_name_that_is_nearly_right(classr
     assert call.note == "there is no function sigmoid(); did you mean sigmiod()?"
 
 
+def test_what_is_asked_for_by_its_own_name_is_not_suggested(classroom):
+    with classroom.submit("def random_weights(x): return x\ndef zeros_wights(x): return x") as subject:
+        subject.others = lambda: {"random_weights", "zeros_weights"}
+        assert subject.call("zeros_weights", case(1)).note.endswith("; did you mean zeros_wights()?")
+        subject.others = lambda: {"random_weights", "zeros_wights"}
+        assert subject.call("zeros_weights", case(1)).note == "there is no function zeros_weights()"
+
+
+def test_a_function_inside_of_a_class_is_found_there(classroom):
+    with classroom.submit("class Net:\n    def forward(self, x): return x\nforwards = print") as subject:
+        note = subject.call("forward", case(1)).note
+    assert note == "there is no function forward(); class Net has one: it must stand outside of it"
+
+
 def test_an_exception_is_a_crash_with_the_students_frames_only(classroom):
     with classroom.submit("def f(x):\n    return 1 / x\n") as subject:
         call = subject.call("f", case(0))

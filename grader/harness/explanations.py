@@ -1,0 +1,98 @@
+"""Explanations of failed calls and imports: the student's line, and what the program lacked there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.contracts.call import Call
+from grader.errors import NotObservedError
+from grader.harness.device_errors import asks_for_gpu
+from grader.harness.driver_calls import names_of_calls
+from grader.harness.missing import file_advice, module_advice
+from grader.harness.tracebacks import students_place
+from grader.model.job import Job
+from grader.model.observation import Outcome
+
+WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY})
+"""Ends that may come without a line of the student's."""
+_LACKS_NAME = re.compile(
+    r"AttributeError: module '([\w.]{1,80})' has|ImportError: cannot import .* from '([\w.]{1,80})'"
+)
+_NO_FUNCTION = "there is no function "
+EMPTY_AT_MOST = 4096
+"""Bytes of a file in which a first word stands, if it has any."""
+_TYPED = re.compile(r"\bEOFError: EOF when reading a line\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanations:
+    """Explains what failed in the submission of a job."""
+
+    job: Job
+    tool: Callable[..., Call]
+    """Runs one of our tools over the submission's files; see `ItemContext.tool`."""
+    withheld: bool = False
+    """Whether the item gets none of the machine's GPUs."""
+
+    def of(self, module: str, function: str, call: Call) -> str:
+        """Say where in the student's files a call failed, and why; without a function, an import."""
+        why = self._of_call(module, function, call) if function else self._of_import(module, call)
+        return f"{self.line(call)}{why or self._of_input(module, call)}"
+
+    def line(self, call: Call) -> str:
+        """Return ` (utils.py:31, in helper())` of an exception whose note does not say it yet."""
+        place = students_place(call.traceback, self.job.submission.files, self._given)
+        is_named = place and re.search(rf"{re.escape(place.partition(',')[0])}\b", call.note)
+        return f" ({place})" if place and not is_named else ""
+
+    @property
+    def _given(self) -> Path:
+        return Path(self.job.assignment_folder, "given")
+
+    def _of_input(self, module: str, call: Call) -> str:
+        """Explain what a program lacks: a file, a line that nobody types, a name in an empty file."""
+        if _TYPED.search(call.note):
+            return "; nobody types anything where it is graded"
+        lacks = _LACKS_NAME.search(call.note)
+        named = (lacks[1] or lacks[2]) if lacks else module if _NO_FUNCTION in call.note else ""
+        if named and self._is_empty(f"{named.replace('.', '/')}.py"):
+            return f"; {named.replace('.', '/')}.py is empty"
+        return file_advice(call.note, self.job.submission)
+
+    def _is_empty(self, file: str) -> bool:
+        """Tell whether a file of the submission holds nothing but space."""
+        if file not in self.job.submission.files:
+            return False
+        with suppress(OSError), Path(self.job.workspace, file).open("rb") as content:
+            return not content.read(EMPTY_AT_MOST).strip()
+        return False
+
+    def _of_call(self, module: str, function: str, call: Call) -> str:
+        """Name the student's functions that a driver's function calls, where no traceback does."""
+        if call.traceback or call.outcome not in WITHOUT_A_LINE:
+            return ""
+        driver = self._given / f"{module.replace('.', '/')}.py"
+        return names_of_calls(driver, function, self.job.submission.files)
+
+    def _of_import(self, module: str, imported: Call) -> str:
+        """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
+        if imported.outcome is not Outcome.TIMED_OUT:
+            if self.withheld and asks_for_gpu(imported.note):
+                return "; this item is timed without a GPU: ask for one in the functions that need it"
+            return module_advice(imported.note, self.job.submission)
+        needed = self.job.requires.get(module, (f"{module}.py",))
+        python = [file for file in self.job.submission.files if file.endswith(".py")]
+        with suppress(NotObservedError):
+            call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
+            if call.outcome is Outcome.OBSERVED and call.value:
+                found: dict[str, Any] = call.value
+                return (
+                    f"; {found['file']}:{found['line']} runs when the file is imported ({found['source']}): "
+                    'put it, and what belongs to it, below if __name__ == "__main__":'
+                )
+        return ""

@@ -1,0 +1,62 @@
+"""Why a call or an import failed, as far as the submission's files tell."""
+
+import pytest
+
+from grader.contracts.call import Call
+from grader.harness.explanations import Explanations
+from grader.model.job import Job
+from grader.model.observation import Outcome
+from grader.model.submission import Submission
+
+
+@pytest.fixture
+def explained(tmp_path):
+    (tmp_path / "attn.py").write_text("\n")
+    (tmp_path / "full.py").write_text("x = 1\n")
+    submission = Submission(
+        student="s",
+        assignment="a",
+        archive="",
+        digest="",
+        files=("attn.py", "full.py"),
+        dropped=("params.txt",),
+    )
+    job = Job(
+        id="1",
+        submission=submission,
+        course="",
+        assignment_folder=str(tmp_path),
+        workspace=str(tmp_path),
+        tasks=(),
+    )
+
+    def of(note, module="attn", function="f", outcome=Outcome.CRASHED):
+        call = Call(outcome=outcome, note=note)
+        return Explanations(job=job, tool=lambda *of: call).of(module, function, call)
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("note", "module", "why"),
+    [
+        ("f(): AttributeError: module 'attn' has no attribute 'f'", "driver", "; attn.py is empty"),
+        ("f(): AttributeError: module 'full' has no attribute 'f'", "driver", ""),
+        ("f(): AttributeError: module 'numpy' has no attribute 'f'", "driver", ""),
+        ("there is no function f()", "attn", "; attn.py is empty"),
+        ("there is no function f()", "full", ""),
+        ("f(): EOFError: EOF when reading a line", "full", "; nobody types anything where it is graded"),
+        (
+            "f(): FileNotFoundError: [Errno 2] No such file or directory: 'params.txt'",
+            "full",
+            "; params.txt was handed in and left out, because the assignment does not accept it",
+        ),
+    ],
+)
+def test_a_call_that_failed_for_want_of_something(explained, note, module, why):
+    assert explained(note, module) == why
+
+
+def test_a_name_that_an_empty_file_cannot_give_at_import(explained):
+    note = "importing driver.py: ImportError: cannot import name 'f' from 'attn' (/workspace/attn.py)"
+    assert explained(note, "driver", "") == "; attn.py is empty"
