@@ -12,7 +12,7 @@ _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".do
 _ALIKE = 0.75
 """The similarity (difflib's ratio) from which on a name may be meant to be another."""
 _LONG_ENOUGH = 4
-"""Letters from which on a name is recognised in a longer one without a sign between them."""
+"""Letters from which on a name is recognised in a longer one, or as short for it."""
 COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
 """What browsers and file managers add to the name of a second copy: `utils (1).py`, `utils - Copy.py`."""
 
@@ -49,9 +49,19 @@ def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
     if path.suffix.casefold() == needed.suffix.casefold():
         parts = re.split(r"[^a-z0-9]+", stem)
         return (
-            wanted in parts or _holds(stem, wanted) or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
+            wanted in parts
+            or _holds(stem, wanted)
+            or _abbreviates(stem, wanted)
+            or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
         )
     return stem in (wanted, needed.name.casefold()) and path.suffix.casefold() in _OTHER_ENDINGS
+
+
+def _abbreviates(one: str, other: str) -> bool:
+    """Tell whether the shorter name has the longer one's first letter, and others of it in order."""
+    short, whole = sorted((one, other), key=len)
+    letters = iter(whole)
+    return len(short) >= _LONG_ENOUGH and short[0] == whole[0] and all(letter in letters for letter in short)
 
 
 def _likeness(path: PurePosixPath, needed: PurePosixPath) -> float:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.harness.missing import module_advice, without_file, without_its_file
+from grader.filenames import meant
+from grader.harness.missing import file_advice, module_advice, without_file, without_its_file
 from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.submission import Submission
@@ -61,6 +62,35 @@ def test_the_only_python_file_is_named_where_none_was_accepted():
     observation = without_file("one", "utils.py", submission("main.py", "a.md", files=("answers.md",)))
     meant = "main.py was: if it is meant, it must be called utils.py"
     assert observation.facts == {MISSING_FILE: f"utils.py was not handed in, but {meant}"}
+
+
+@pytest.mark.parametrize(
+    ("file", "other", "is_meant"),
+    [
+        ("attn.py", "attention.py", True),
+        ("attention.py", "attn.py", True),
+        ("attn.py", "actions.py", False),
+        ("attn.py", "plot_attn_n.py", True),
+        ("max.py", "matrix.py", False),
+        ("utils.py", "user_tools.py", False),
+    ],
+)
+def test_a_name_that_is_short_for_another_may_be_meant(file, other, is_meant):
+    files = ("train.py", "answers.md")
+    assert bool(meant(file, [other, "notes.py"], files)) == is_meant
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "importing utils.py: FileNotFoundError: [Errno 2] No such file or directory: 'data/params.txt'",
+        "f(): FileNotFoundError: params.txt not found. (utils.py:3)",
+    ],
+)
+def test_a_file_that_was_left_out_explains_why_it_is_not_there(note):
+    told = "; my/params.txt was handed in and left out, because the assignment does not accept it"
+    assert file_advice(note, submission("my/params.txt")) == told
+    assert file_advice(note, submission("other.txt")) == ""
 
 
 def test_a_module_that_was_left_out_explains_a_failed_import():
