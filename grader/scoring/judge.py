@@ -258,7 +258,7 @@ def _award(
         return JudgedItem(
             fraction=max(0.0, award.fraction),
             reason=award.reason,
-            hint=award.hint or item.hint,
+            hint=award.hint or ("" if _always_crashed(observation) else item.hint),
             missing=str(observation.facts.get(MISSING_FILE, "")),
             flags=award.flags,
         )
@@ -266,6 +266,12 @@ def _award(
     return JudgedItem(
         fraction=1.0, reason=award.reason, flags=(*award.flags, CHANGED_INPUTS) if changed else award.flags
     )
+
+
+def _always_crashed(observation: Observation) -> bool:
+    """Tell whether no call returned: the rubric's hint is about results."""
+    cases = observation.cases
+    return bool(cases) and all(case.outcome is Outcome.CRASHED for case in cases)
 
 
 def _unseen(observation: Observation | None) -> bool:

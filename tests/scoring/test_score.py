@@ -234,6 +234,21 @@ def test_a_kind_that_can_do_without_what_it_uses_does_not_wait_for_it():
     assert passed(items[0], seen("report"), kinds, {})
 
 
+def test_a_hint_about_results_is_not_given_where_every_call_crashed():
+    crashed, returned = (Case(name="c", outcome=end) for end in (Outcome.CRASHED, Outcome.OBSERVED))
+    items = (item("a", hint="Try it on 0."), item("b", hint="Try it on 0."), item("c", hint="Try it on 0."))
+    card = score(
+        rubric(*items),
+        evidence(
+            seen("a", 0.0, cases=(crashed, crashed)),
+            seen("b", 0.0, cases=(crashed, returned)),
+            seen("c", 0.0),
+        ),
+        KINDS,
+    )
+    assert [line.hint for line in card.lines] == ["", "Try it on 0.", "Try it on 0."]
+
+
 def test_full_marks_with_changed_inputs_are_flagged_for_a_person():
     case = Case(name="odd", outcome=Outcome.OBSERVED, changed_inputs=("argument 1",))
     items = (item("a"), item("b"), item("c"))
