@@ -115,7 +115,10 @@ def _in_order(rows: list[ItemRow], view: AudienceView) -> list[ItemRow]:
 
 
 def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
-    """Return the lines by reason that ended several items before any call, as a failed import does."""
+    """Return the lines by reason that ended several items before any call, as a failed import does.
+
+    Items that were skipped because they need one of these are among them.
+    """
     by_reason: dict[str, list[Line]] = {}
     for row in rows:
         observation, line = row.observation, row.line
@@ -123,7 +126,15 @@ def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
             continue
         if observation.outcome in STUDENTS_DOING and observation.note == line.reason:
             by_reason.setdefault(line.reason, []).append(line)
-    return {reason: lines for reason, lines in by_reason.items() if len(lines) > 1}
+    banners = {reason: lines for reason, lines in by_reason.items() if len(lines) > 1}
+    skipped = [row for row in rows if row.state is LineState.SKIPPED]
+    for lines in banners.values():
+        ended = {line.item for line in lines}
+        while more := [row for row in skipped if not ended.isdisjoint(row.item.needs)]:
+            lines.extend(row.line for row in more)
+            ended |= {row.line.item for row in more}
+            skipped = [row for row in skipped if row.line.item not in ended]
+    return banners
 
 
 def _ledger(card: Scorecard) -> Iterator[tuple[str, str]]:

@@ -483,6 +483,19 @@ def test_what_ended_several_items_at_once_is_one_banner_without_hints_about_some
         assert text.count("said") == 1
 
 
+def test_what_was_skipped_for_a_failed_import_is_part_of_what_it_costs(make):
+    needs = {"c": ("a",), "d": ("c",), "e": ("other",)}
+    items = [make.item(name, f"Title {name}", needs=needs.get(name, ())) for name in "abcde"]
+    items.append(make.item("other", "Title other"))
+    ended = [make.seen(name, outcome=Outcome.CRASHED, note=IMPORT) for name in "ab"]
+    skipped = [make.seen(name, outcome=Outcome.SKIPPED) for name in "cde"]
+    wrong = make.seen("other", outcome=Outcome.CRASHED, note="another reason")
+    text = Page(Html().render(make.graded(items, [*ended, *skipped, wrong]).student())).text
+    assert "12 points lost: utils.py could not" in text
+    assert "looked at in 4 items" in text
+    assert text.count("see the top of the page") == 4
+
+
 def test_a_build_that_failed_shows_its_lines_and_its_output_as_such(make):
     case = Case(name="work.cpp:1", outcome=Outcome.NOT_BUILT, called="int main() {", note="expected }")
     seen = make.seen("a", outcome=Outcome.NOT_BUILT, note="expected }", cases=(case,), output="make: Error 1")
