@@ -16,10 +16,11 @@ from grader.errors import NotObservedError, UsageError
 from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE
 from grader.grading.rubric_of_class import SCORE, rubric_again, rubrics_in
+from grader.grading.tasks import with_gpu
 from grader.intake.receive import receive
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job, Task
-from grader.model.observation import Observation
+from grader.model.observation import NEEDS_GPU, Observation
 from grader.model.rubric import MANUAL, Rubric
 from grader.model.score import Line
 from grader.scoring.judge import lasting
@@ -162,6 +163,10 @@ def replay(
     )
     code = course_digest(plugins.assignment_folders[assignment])
     now, run = _observe_again(job, item, session, place)
+    if NEEDS_GPU in now.facts:  # as in the run whose observation is there
+        kinds = plugins.assignments[assignment].gpu_kinds
+        on_gpu = with_gpu(job.tasks, {task.item for task in job.tasks if not task.devices}, kinds)
+        now, run = _observe_again(replace(job, id=f"{job.id}g", tasks=on_gpu), item, session, place)
     return Replay(
         item=item,
         title=titles[item],

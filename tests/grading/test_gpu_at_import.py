@@ -12,6 +12,7 @@ from grader.config.evidence_file import ItemObserved, encode_record
 from grader.contracts.engine import Ended, Records
 from grader.cuda import gpus
 from grader.grading.grade import Grading
+from grader.grading.replay import read_score, replay
 from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
 from grader.grading.tasks import with_gpu
@@ -100,6 +101,24 @@ def test_without_a_gpu_it_is_pending_with_all_that_needs_it(grade, source, monke
 def test_an_error_that_no_gpu_would_change_costs_the_points(grade, source):
     first, _ = grade(source).scorecard.lines
     assert (first.standing, first.points) == (Standing.FINAL, 0)
+
+
+def test_it_is_replayed_with_a_gpu_as_it_was_observed(grade, tmp_path):
+    grade(ASKING[0])
+    plugins, devices = Plugins(tmp_path), []
+    with open_session(plugins) as session:
+        submit = session.submit
+
+        def noted(order):
+            devices.append([dict(task.devices) for task in order.job.tasks])
+            submit(order)
+
+        session.submit = noted
+        again = tmp_path / "again"
+        again.mkdir()
+        files = CourseFiles(load_course(tmp_path), plugins)
+        replay(read_score(tmp_path / "results/tiny/ann"), "first", files, session, place=again)
+    assert devices == [[{}], [{"gpu": 1}]]
 
 
 @pytest.mark.gpu
