@@ -122,8 +122,10 @@ def _run(stop: Stop) -> int:
         click.echo("grader: stopped; what was observed is kept", err=True)
         return 128 + (stop.number or signal.SIGINT)
     except click.ClickException as error:
-        error.show()
-        return int(ExitCode.USAGE)
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+            error.show()
+            return int(ExitCode.USAGE)
+        return int(tell(UsageError(_of_click(error))))
     except (Exception, SystemExit) as error:  # click exits where a pipe broke that is none of our streams
         return int(tell(error))
     return int(code or 0)
@@ -148,6 +150,26 @@ def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None
     traceback.print_exception(error)
     click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
     return ExitCode.BUG
+
+
+def _of_click(error: click.ClickException) -> str:
+    """Return the line of an option or argument that click refused, without its usage and its heading."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    message = error.format_message()
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        hint = error.param_hint or (error.param.get_error_hint(context) if error.param and context else "")
+        name = (hint if isinstance(hint, str) else " / ".join(hint)).replace("'", "")
+        message = f"{name}: {error.message}" if name else message
+    elif possibilities := getattr(error, "possibilities", None):
+        return f"{_lower(error.message)}; did you mean {' or '.join(sorted(possibilities))}?"
+    else:
+        message = _lower(message)
+    message = message.rstrip(".")
+    return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:].rstrip(".")
 
 
 def _is_nowhere() -> bool:

@@ -41,7 +41,13 @@ _ROLES = ("assistant", "teacher")
     help="Who may enter, each by a link: assistant or teacher. Without this it is you, as teacher.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=PORT, show_default=True, help="The port; 0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="The port; 0 takes a free one.",
+)
 @click.option("--demo", is_flag=True, help="An invented class in a temporary folder; no course is needed.")
 @GRADEBOOK
 @click.pass_context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -106,8 +107,12 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         server = socket.create_server((host, port), family=family)
     except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"{host}:{port}: cannot be opened ({reason}); choose another by --port") from None
+        number = error.errno or 0
+        option = (
+            "--host" if number < 0 or number == errno.EADDRNOTAVAIL else "--port"
+        )  # below 0: no such name
+        reason = (error.strerror or str(error)).partition(" (while ")[0]  # `create_server` adds its arguments
+        raise UsageError(f"{host}:{port}: cannot be opened ({reason}); choose another by {option}") from None
     # asyncio does so only where the protocol was named: a page's second packet would wait 40 ms
     server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return server

@@ -66,6 +66,28 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
     assert said in lines_of(done)[-1]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["run", "x", "--jobs", "0"], "--jobs: 0 is not in the range x>=1; see grader run --help"),
+        (
+            ["review", "--port", "99999"],
+            "--port: 99999 is not in the range 0<=x<=65535; see grader review --help",
+        ),
+        (["run"], "missing argument 'ARCHIVES...'; see grader run --help"),
+        (["review", "--port"], "option '--port' requires an argument"),
+        (["run", "--fresj"], "no such option '--fresj'; did you mean --fresh?"),
+        (["no_such_command"], "no such command 'no_such_command'; see grader --help"),
+        (["export", "csv", "a", "b", "c"], "got unexpected extra argument"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_2_and_one_line_for_an_option_that_cannot_be(course, arguments, line):
+    done = course.run(*arguments)
+    (told,) = lines_of(done)
+    assert (done.returncode, told[: len(line) + 8]) == (2, f"grader: {line}")
+
+
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("wrong", [("--item", "nothing.*"), ("--min-isolation", "a_moat")])
 def test_what_cannot_be_asked_for_leaves_the_results_as_they_are(course, wrong):

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from grader.errors import UsageError
 from grader.model.score import Standing
 from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
@@ -28,6 +29,24 @@ def test_no_packet_of_a_page_waits_until_the_one_before_is_confirmed():
         server.accept()[0] as accepted,
     ):
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [("192.0.2.1", "Cannot assign requested address"), ("no.invalid", "Name or service not known")],
+)
+def test_an_address_of_another_machine_is_told_with_the_option_that_helps(host, reason):
+    with pytest.raises(UsageError) as caught:
+        listen(host, 8799)
+    assert str(caught.value).startswith(f"{host}:8799: cannot be opened ({reason}")
+    assert str(caught.value).endswith("); choose another by --host")
+    assert "while" not in str(caught.value)
+
+
+def test_an_address_that_is_taken_is_told_with_the_option_that_helps():
+    with listen("127.0.0.1", 0) as server, pytest.raises(UsageError) as caught:
+        listen("127.0.0.1", server.getsockname()[1])
+    assert str(caught.value).endswith(": cannot be opened (Address already in use); choose another by --port")
 
 
 def test_the_first_page_shows_assignments_with_what_waits(demo):
