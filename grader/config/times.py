@@ -66,6 +66,7 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     except TableError as error:
         raise UsageError(f"{where}{error.place}: {error}") from None
     by_id: dict[Id, datetime] = {}
+    lines: dict[Id, str] = {}
     problems: list[str] = []
     for place, ids, text_of_time in entries:
         if text_of_time.strip() in _NOTHING:
@@ -76,8 +77,13 @@ def read_times(file: Path, zone: tzinfo) -> Times:
             wrong = "is a day without a time" if _is_day(text_of_time.strip()) else "is no date and time"
             problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} {wrong}; {advice}")
             continue
+        if not is_json and (other := next((key for key in ids if by_id.get(key, time) != time), None)):
+            first = f"has another time in line {lines[other]}; keep one of them"
+            problems.append(f"{where}:{place}: {quoted(other[1])} {first}")
+            continue
         for key in ids:
             by_id[key] = max(time, by_id.get(key, time))
+            lines.setdefault(key, place)
     if problems:
         raise UsageError(*problems)
     return Times(by_id=by_id)
