@@ -135,6 +135,10 @@ def on_played_clock(clock, device, threads):
     return {"seconds": clock.each, "clock": "read"}
 
 
+def ratio_of_played_times(plain, clock, device, threads):
+    return {"seconds, divided by those of a plain run": clock.each / plain.each, "clock": "read"}
+
+
 @after_call
 def threads_of(clock, device, threads):
     return {

@@ -95,8 +95,8 @@ def timing_of(name):
 
 ITEMS = {
     "each": ("on_played_clock", inputs.plain_times),
-    "without_making": ("on_played_clock", inputs.slow_to_make),
-    "without_first": ("on_played_clock", inputs.slow_at_first),
+    "without_making": ("ratio_of_played_times", inputs.slow_to_make),
+    "without_first": ("ratio_of_played_times", inputs.slow_at_first),
     "threads": ("threads_of", inputs.numbers_of_threads),
 }
 
@@ -127,7 +127,7 @@ def missed(answers, source):
         ("sleeps", set()),
         ("no_warm_up", {"without_first"}),
         ("times_making", {"without_making"}),
-        ("divides_wrongly", {"each", "without_making", "without_first"}),
+        ("divides_wrongly", {"each"}),
         ("threads_stay", {"threads"}),
         ("threads_ignored", {"threads"}),
         ("table_7", {"each", "without_making", "without_first", "threads"}),
@@ -170,6 +170,14 @@ def test_every_usual_clock_is_played(answers, measured):
     assert missed(answers, HARNESS.format(measured)) == {}
 
 
+FEW = "t = perf_counter(); [step(network, x, y) for _ in range(3)]; return "
+
+
+@pytest.mark.parametrize("measured", [f"{FEW}perf_counter() - t", f"{FEW}1e3 * (perf_counter() - t) / 3"])
+def test_a_wrong_division_loses_the_time_of_one_mini_batch_and_nothing_else(answers, measured):
+    assert missed(answers, HARNESS.format(measured)).keys() == {"each"}
+
+
 @pytest.mark.parametrize(
     ("measured", "note"),
     [
@@ -185,6 +193,11 @@ def test_what_measures_something_else_is_told_so(answers, measured, note):
     told = missed(answers, HARNESS.format(measured))
     assert told.keys() == {"each", "without_making", "without_first"}
     assert note in told["each"]
+
+
+def test_a_run_that_gives_no_time_is_told_so(answers):
+    told = missed(answers, HARNESS.format("t = perf_counter(); step(network, x, y)"))
+    assert "is 'None, and None in a plain run'" in told["without_making"]
 
 
 ASKING = """
@@ -246,18 +259,23 @@ ASKED = {
 }
 
 
+def one_plain_time(rng):
+    return [next(inputs.plain_times(rng))]
+
+
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_a_clock_that_is_asked_without_training_does_not_go_on(answers, asked):
+    timed = [("on_played_clock", one_plain_time), ITEMS["without_first"]]
     seen = answers(
         ASKING.format(asked),
         "harness",
-        [("on_played_clock", case.args) for case in inputs.slow_at_first(np.random.default_rng(3))],
+        [(function, case.args) for function, family in timed for case in family(np.random.default_rng(3))],
     )
     if isinstance(seen, list):
-        ((value, _),) = seen
-        (case,) = inputs.slow_at_first(np.random.default_rng(3))
-        assert compare(value, expected.on_played_clock(*case.args), NEAR).note
+        for (value, _), (function, family) in zip(seen, timed, strict=True):
+            (case,) = family(np.random.default_rng(3))
+            assert compare(value, getattr(expected, function)(*case.args), NEAR).note
 
 
 BEGINS = """

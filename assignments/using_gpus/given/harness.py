@@ -10,6 +10,7 @@ from played_clock import clock, played
 import timing as submission  # isort: skip  (its clocks are those that `played_clock` has put there)
 
 ADDENDS = 300_000
+RATIO = "seconds, divided by those of a plain run"
 
 _prepared = {}
 
@@ -22,14 +23,37 @@ def on_played_clock(outside, device, threads):
     Returns:
         The seconds, and which clock it read.
     """
+    seconds, reads = _timed(outside, device, threads)
+    return {"seconds": seconds, "clock": _read(reads)}
+
+
+def ratio_of_played_times(plain, outside, device, threads):
+    """How many times as long a mini-batch takes by `outside` as on the CPU by the clock `plain`.
+
+    By the program's own times: a wrong division is in both of them, and says nothing of what they contain.
+    """
+    before, plain_reads = _timed(plain, "cpu", threads)
+    seconds, reads = _timed(outside, device, threads)
+    return {RATIO: _ratio(seconds, before), "clock": _read(plain_reads and reads)}
+
+
+def _timed(outside, device, threads):
+    """The seconds that it gives by a clock, and how often it read this."""
     make, step, _ = _played()
     with played(outside):
         seconds = submission.seconds_per_batch(make, step, _drawn_batch(), device, threads)
-        reads = clock.reads
-    return {
-        "seconds": _plain(seconds),
-        "clock": "read" if reads else "none that the hand-out names was read",
-    }
+        return _plain(seconds), clock.reads
+
+
+def _ratio(seconds, before):
+    try:
+        return seconds / before
+    except (TypeError, ArithmeticError):
+        return f"{seconds}, and {before} in a plain run"
+
+
+def _read(reads):
+    return "read" if reads else "none that the hand-out names was read"
 
 
 def threads_of(outside, device, threads):
