@@ -41,7 +41,9 @@ class Explanations:
 
     def of(self, module: str, function: str, call: Call) -> str:
         """Say where in the student's files a call failed, and why; without a function, an import."""
-        why = self._of_call(module, function, call) if function else self._of_import(module, call)
+        why = module_advice(call.note, self.job.submission) or (
+            self._of_call(module, function, call) if function else self._of_import(module, call)
+        )
         return f"{self.line(call)}{why or self._of_input(module, call)}"
 
     def line(self, call: Call) -> str:
@@ -80,11 +82,11 @@ class Explanations:
         return names_of_calls(driver, function, self.job.submission.files)
 
     def _of_import(self, module: str, imported: Call) -> str:
-        """Explain a failed import by work that takes too long, or by a module that is not there; or not."""
+        """Explain a failed import by work that takes too long, or by a GPU that it does not get; or not."""
         if imported.outcome is not Outcome.TIMED_OUT:
             if self.withheld and asks_for_gpu(imported.note):
                 return "; this item is timed without a GPU: ask for one in the functions that need it"
-            return module_advice(imported.note, self.job.submission)
+            return ""
         needed = self.job.requires.get(module, (f"{module}.py",))
         python = [file for file in self.job.submission.files if file.endswith(".py")]
         with suppress(NotObservedError):

@@ -39,6 +39,22 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
     assert item["flags"] == ["imports more, which is not installed here"]
 
 
+LATE = "def double(x):\n    import work\n    return work.double(x)\n"
+
+
+@pytest.mark.parametrize("driver", [LATE, "import work\ndef double(x): return work.double(x)\n"])
+def test_a_module_that_is_imported_during_a_call_comes_with_what_to_do(course, reasons, driver):
+    course.write("assignments/tiny/given/driver.py", driver)
+    (reason,) = reasons("def double(x):\n    import pandaz\n")
+    assert reason.endswith(
+        "No module named 'pandaz' (work.py:2, in double()); it was not handed in and is not installed here: "
+        "do without it, or ask your course what may be imported"
+    )
+    course.write("assignments/tiny/given/driver.py", LATE)
+    (reason,) = reasons("import pandaz\n")
+    assert "(work.py:1); it was not handed in and is not installed here" in reason
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
