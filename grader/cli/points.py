@@ -12,7 +12,7 @@ from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import PointsGiven, read_points
 from grader.config.rubric import load_rubric
-from grader.grading.rubric_of_class import rubric_again, rubrics_in
+from grader.grading.rubric_of_class import require_rubric_of, rubric_again, rubrics_in
 from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
 from grader.plugins import Plugins
@@ -73,18 +73,22 @@ def graded_submissions(
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
 
     Raises:
-        UsageError: there is no such rubric, or the scores there are by several rubrics.
+        UsageError: there is no such rubric, it grades nothing that is there, or the scores there are by
+            several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
     """
     grades = []
-    for assignment in sorted(out.iterdir()):
-        if assignment.name not in plugins.assignment_folders or not assignment.is_dir():
+    graded = {path.name: path for path in out.iterdir() if path.name in plugins.assignment_folders}
+    for _, assignment in sorted(graded.items()):
+        if not assignment.is_dir():
             continue
         folders = sorted(assignment.iterdir())
         path, remark = rubric_again(course, assignment.name, rubric, rubrics_in(folders), out)
         rubric_of_assignment = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        if rubric_of_assignment.assignment != assignment.name:
+        of = rubric_of_assignment.assignment
+        if rubric is not None and of in graded and of != assignment.name:
             continue
+        require_rubric_of(assignment.name, rubric_of_assignment, path)
         if remark:
             tell(remark)
         for folder in folders:

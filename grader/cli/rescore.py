@@ -67,13 +67,12 @@ def command(
     tally = Tally()
     with opened(gradebook) as book:
         from grader.gradebook.rescore import Judge, graded_by, rescore
-        from grader.grading.rubric_of_class import rubric_again
+        from grader.grading.rubric_of_class import require_rubric_of, rubric_again
 
         require_assignment(book, gradebook, assignment)
         path, remark = rubric_again(course, assignment, rubric, graded_by(book, assignment), gradebook)
         loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        if loaded.assignment != assignment:
-            raise UsageError(f"{path}: grades {loaded.assignment}, not {assignment}; name another rubric")
+        require_rubric_of(assignment, loaded, path)
         if remark:
             tell_line(remark)
         folder = plugins.assignment_folders[assignment]

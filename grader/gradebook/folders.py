@@ -13,7 +13,7 @@ from grader import __version__
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
-from grader.grading.rubric_of_class import rubric_again, rubrics_in
+from grader.grading.rubric_of_class import require_rubric_of, rubric_again, rubrics_in
 from grader.grading.tasks import still_valid, tasks_of
 from grader.model.evidence import Evidence
 from grader.scoring.score import score
@@ -44,19 +44,21 @@ def grades_in(
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
 
     Raises:
-        UsageError: there is no such rubric, or the scores there are by several rubrics.
+        UsageError: there is no such rubric, it grades nothing that is there, or the scores there are by
+            several rubrics.
         CourseError: the rubric of an assignment is wrong or missing.
         NotObservedError: evidence cannot be read.
     """
-    for name in sorted(plugins.assignment_folders):
-        folders = sorted((out / name).glob(f"*/{EVIDENCE}"))
-        if not folders:
-            continue
+    evidence_of = {name: sorted((out / name).glob(f"*/{EVIDENCE}")) for name in plugins.assignment_folders}
+    graded = sorted(name for name, folders in evidence_of.items() if folders)
+    for name in graded:
+        folders = evidence_of[name]
         graded_by = rubrics_in(file.parent for file in folders)
         path, remark = rubric_again(course, name, rubric, graded_by, out)
         loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        if loaded.assignment != name:
+        if loaded.assignment in graded and rubric is not None and loaded.assignment != name:
             continue
+        require_rubric_of(name, loaded, path)
         if remark:
             tell(remark)
         extensions = course.extensions_of(name)

@@ -133,7 +133,7 @@ def replay(
     """
     course, plugins, evidence = files.course, files.plugins, stored.evidence
     assignment = evidence.submission.assignment
-    loaded = files.read_rubric(_rubric_file(course, stored, rubric))
+    loaded = files.read_rubric(_rubric_file(course, stored, rubric), assignment)
     titles = {entry.id: entry.title for entry in loaded.items}
     if item not in titles or item not in evidence.observations:
         if any(entry.id == item and entry.check == MANUAL for entry in loaded.items):

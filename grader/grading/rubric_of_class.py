@@ -16,6 +16,7 @@ from grader.model.magnitude import counted
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.model.rubric import Rubric
 
 SCORE = "score.json"
 
@@ -49,6 +50,18 @@ def rubric_in(folder: Path) -> str:
 def rubrics_in(folders: Iterable[Path]) -> Mapping[str, int]:
     """Count the scores in results folders by the names of their rubrics."""
     return Counter(filter(None, map(rubric_in, folders)))
+
+
+def require_rubric_of(assignment: str, rubric: Rubric, path: Path) -> None:
+    """Refuse a rubric that grades another assignment.
+
+    Raises:
+        UsageError: it does.
+    """
+    if rubric.assignment != assignment:
+        raise UsageError(
+            f"{show_path(path)}: grades {rubric.assignment}, not {assignment}; name another rubric"
+        )
 
 
 def rubric_again(

@@ -23,7 +23,7 @@ from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
-from grader.grading.rubric_of_class import rubric_in
+from grader.grading.rubric_of_class import require_rubric_of, rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
@@ -108,11 +108,16 @@ class CourseFiles:
         Raises:
             CourseError, UsageError: it is wrong, or not there.
         """
-        return self.read_rubric(self.course.rubric_for(assignment, name))
+        return self.read_rubric(self.course.rubric_for(assignment, name), assignment)
 
-    def read_rubric(self, path: Path) -> Rubric:
-        """The rubric in this file."""
+    def read_rubric(self, path: Path, assignment: str) -> Rubric:
+        """The rubric in this file, which must grade the assignment.
+
+        Raises:
+            CourseError, UsageError: it is wrong, or grades another one.
+        """
         rubric: Rubric = self._load(path)
+        require_rubric_of(assignment, rubric, path)
         return rubric
 
     def tasks(self, rubric: Rubric, submission: Submission) -> tuple[Task, ...]:

@@ -67,9 +67,7 @@ class Desk:
         if stamp == self._stamp:
             return False
         self.files = CourseFiles(self.course, self.plugins)
-        rubric = self.files.read_rubric(self._path)
-        if rubric.assignment != self.assignment:
-            raise UsageError(f"{self._path}: grades {rubric.assignment}, not {self.assignment}")
+        rubric = self.files.read_rubric(self._path, self.assignment)
         plugins, course = self.plugins, self.course
         folder = plugins.assignment_folders[self.assignment]
         digests = task_digests(rubric, plugins.assignments[self.assignment], folder)

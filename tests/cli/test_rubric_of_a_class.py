@@ -113,6 +113,51 @@ def test_recorded_results_are_judged_by_their_rubric(graded):
     assert rubrics(graded) == ["short"]
 
 
+@pytest.fixture
+def other_assignment(course):
+    """`big`, with a rubric of the same name."""
+    course.write(
+        "assignments/big/assignment.py",
+        """
+        from grader.api import Assignment, hookimpl
+
+        @hookimpl
+        def grader_assignments():
+            return [Assignment(name="big", title="Big", accepts=("big.py",))]
+        """,
+    )
+    for file in ("inputs.py", "expected.py", "reference/big.py"):
+        course.write(f"assignments/big/{file}", "")
+    rubric = {"schema": 1, "assignment": "big", "points": 4, "items": [BY_HAND]}
+    course.write("rubrics/big.yaml", json.dumps(rubric))
+    return f"{course.folder}/rubrics/big.yaml: grades big, not tiny; name another rubric"
+
+
+def test_no_command_takes_a_rubric_of_another_assignment(graded, other_assignment):
+    out, book = str(graded.out), str(graded.cwd / "gradebook.db")
+    before = (graded.results() / "score.json").read_bytes()
+    for command in (
+        ["run", str(graded.submissions_folder / "ann.tar.gz"), "--gradebook", book],
+        ["run", str(graded.submissions_folder), "--gradebook", book],
+        ["record", out],
+        ["rescore", "tiny", "--apply"],
+        ["review"],
+        ["replay", str(graded.results()), "--item", "style"],
+        ["manual", "export", "--results", out, "--out", str(graded.cwd / "points.csv")],
+    ):
+        done = graded.run(*command, "--rubric", "big")
+        assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"grader: {other_assignment}"), command
+    assert (graded.results() / "score.json").read_bytes() == before
+    assert rubrics(graded) == ["short"]
+    assert not (graded.cwd / "points.csv").exists()
+
+
+def test_a_first_run_by_a_rubric_of_another_assignment_leaves_nothing(course, other_assignment):
+    done = course.run("run", course.submit(), "--rubric", "big")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"grader: {other_assignment}\n")
+    assert not list(course.out.rglob("*.*"))
+
+
 def test_points_by_hand_go_by_the_rubric_of_the_results(graded):
     table = graded.cwd / "points.csv"
     results = ("--results", str(graded.out))
