@@ -75,7 +75,10 @@ def json_(assignment: str | None, out: Path | None, gradebook: Location) -> None
 @SUMS_AS_JSON
 @GRADEBOOK
 def backup(file: Path, as_json: bool, gradebook: Location) -> None:
-    """Copy the gradebook as it is now into FILE, an SQLite file; also while somebody writes into it."""
+    """Copy the gradebook as it is now into FILE, an SQLite file; also while somebody writes into it.
+
+    An older copy is replaced; another file that is there is refused.
+    """
     if isinstance(gradebook, Path) and gradebook.exists() and file.exists() and file.samefile(gradebook):
         # It would be replaced below whoever has it open, and what they write be lost.
         raise UsageError(f"{file}: is the gradebook itself; name another file for the copy")

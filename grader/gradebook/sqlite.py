@@ -19,6 +19,7 @@ from grader.files import obstacle, replacing
 from grader.gradebook.database import WRITING, Database, Troubles, missing
 from grader.gradebook.filesystem import network_filesystem
 from grader.gradebook.migrations import MIGRATIONS, Migration
+from grader.gradebook.tables import MIGRATIONS as APPLIED
 
 WAIT_S = 30.0
 """Seconds to wait for another writer."""
@@ -145,16 +146,29 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def _is_gradebook(path: Path) -> bool:
+    """Tell whether a file has the table of a gradebook's migrations, without a log or lock beside it."""
+    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.execute(f"SELECT 1 FROM {APPLIED.name} LIMIT 1")  # noqa: S608 - a constant
+    except sqlite3.Error:
+        return False
+    return True
+
+
 @contextmanager
 def new_file(to: Path) -> Iterator[Path]:
     """Yield an empty file that takes the place of `to` in the end, readable by its owner alone.
 
     Raises:
-        UsageError: no file can be there.
+        UsageError: no file can be there, or one is that is neither empty nor a gradebook.
         NotObservedError: it cannot be written; the disk is full, for example.
     """
     if to.exists() and not (to.is_file() or to.is_dir()):
         raise UsageError(f"{show_path(to)}: is no regular file; name another place")
+    if to.is_file() and to.stat().st_size and not _is_gradebook(to):
+        raise UsageError(f"{show_path(to)}: is there, and no gradebook; name another file for the copy")
     try:
         with replacing(to) as beside:
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -201,6 +201,28 @@ def test_the_class_is_a_list_for_programs(course, book):
     assert said(done) == "grader: gradebook.db: has no grade in 'other'; there are tiny (1 assignment in all)"
 
 
+@pytest.mark.parametrize("content", ["a text", "a database of another program"])
+def test_a_copy_replaces_nothing_but_a_gradebook(course, book, tmp_path, content):
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
+    copy = tmp_path / "kept"
+    if content == "a text":
+        copy.write_text("hello\n")
+    else:
+        with closing(sqlite3.connect(copy)) as other:
+            other.execute("CREATE TABLE places (name TEXT)")
+    before = copy.read_bytes()
+    done = course.run("export", "backup", str(copy))
+    assert (done.returncode, said(done)) == (
+        2,
+        f"grader: {copy}: is there, and no gradebook; name another file for the copy",
+    )
+    assert copy.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.glob("*kept*")) == ["kept"]
+    copy.write_text("")  # as mktemp makes it
+    for _ in range(2):  # as a copy of each night replaces that of a week before
+        assert course.run("export", "backup", str(copy)).returncode == 0
+
+
 def test_a_copy_is_a_gradebook(course, book, tmp_path):
     course.run("run", course.submit("ann"), "--gradebook", str(book))
     copy = tmp_path / "copy.db"
