@@ -205,6 +205,14 @@ class GradingPages:
         kind = place.desk.plugins.checks[item.check]
         return exhibit(item, observations.get(item.id), kind, observations, zone=place.desk.course.zone)
 
+    def _section_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> int:
+        """Return the number of an item's section in the report of staff; 0 if no call stands there."""
+        observation = self._site.book.evidence(entry.attempt).observations.get(item.id)
+        if observation is None or not (observation.cases or observation.output):
+            return 0
+        graded = [line.item for line in entry.card.lines if line.item in place.desk.items]
+        return graded.index(item.id) + 1
+
     def _next(
         self, visit: Visit, place: ReviewRoom, entry: GradedEntry, item: Item, saved: Saved, points: float
     ) -> Response:
@@ -259,6 +267,7 @@ class GradingPages:
             before=None,
             following=None,
             changed=0,
+            section=0,
             phrases=phrases_of(self._site.book, place.desk.assignment, item.id),
         )
 
@@ -279,7 +288,7 @@ class GradingPages:
         self._site.presence.note(place.desk.assignment, visit.session.person.name, item.id, entry.number)
         queue = index.queue(item)
         numbers = [each.number for each in queue]
-        at = numbers.index(entry.number) if entry.number in numbers else 0
+        position = numbers.index(entry.number) + 1 if entry.number in numbers else 0
         newest, current = index.newest(entry, item.id), index.judgement(entry, item.id)
         line = entry.line(item.id)
         return self._site.page(
@@ -301,10 +310,11 @@ class GradingPages:
             conflict=conflict,
             opened_by=self._taken(visit, place, item).get(entry.number, ""),
             current=current,
-            position=at + 1,
+            position=position,
             total=len(queue),
             waiting=sum(index.waits(each, item.id) for each in queue),
-            before=numbers[at - 1] if at else None,
-            following=numbers[at + 1] if at + 1 < len(numbers) else None,
+            before=numbers[position - 2] if position > 1 else None,
+            following=numbers[position] if 0 < position < len(numbers) else None,
+            section=self._section_of(place, entry, item),
             phrases=phrases_of(self._site.book, place.desk.assignment, item.id),
         )

@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from grader.errors import UsageError
+from grader.gradebook.book import Gradebook
+from grader.model.observation import Case, Outcome
 from grader.model.score import Standing
 from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
@@ -136,6 +138,36 @@ def test_a_flag_that_costs_nothing_leads_to_the_points_of_its_item(demo, monkeyp
     assert not index.waits(index.entry(entry.number), "writing")
     demo.visitor().give("writing", entry.number, 1)
     assert "1 flagged" not in demo.texts(demo.visitor().get("/a/demo"))
+
+
+def test_what_a_program_decided_is_shown_where_its_points_are_changed(demo, monkeypatch):
+    """As after a request of a student; nobody has to read it, so it has no place in a queue."""
+    index = demo.room.index.refresh()
+    entry = index.entries[0]
+    place = [line.item for line in entry.card.lines].index("writing") + 1
+    frame = f'src="/a/demo/s/{entry.number}/staff.html#item-{place}"'
+    path = f"/a/demo/q/writing/{entry.number}"
+    assert f"of {len(index.queue(demo.desk.items['writing']))}" in demo.texts(demo.visitor().get(path))
+    assert frame not in demo.visitor().get(path), "nothing was called"
+    case = Case(name="zero", outcome=Outcome.OBSERVED, called="double(0)", returned="1", expected="0")
+    stored = Gradebook.evidence
+
+    def with_case(book, attempt):
+        evidence = stored(book, attempt)
+        observation = replace(evidence.observations["writing"], cases=(case,))
+        return replace(evidence, observations={**evidence.observations, "writing": observation})
+
+    monkeypatch.setattr(Gradebook, "evidence", with_case)
+    monkeypatch.setattr("grader.review.class_index.always_for_people", lambda item: False)
+    line = replace(entry.line("writing"), standing=Standing.FINAL, fraction=0.0, points=0.0)
+    index._entries[entry.number] = replace(entry, lines={**entry.lines, "writing": line})
+    page = demo.visitor().get(path)
+    assert frame in page
+    assert "nobody has to read this one" in demo.texts(page)
+    assert " of 0" not in demo.texts(page)
+    report = demo.visitor().get(f"/a/demo/s/{entry.number}/staff.html")
+    assert f'id="item-{place}"' in report
+    assert "double(0)" in report
 
 
 def test_the_file_to_read_is_a_link_and_one_that_is_missing_is_named(demo, monkeypatch):
