@@ -16,7 +16,7 @@ from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.files import FOLDER, PATH
-from grader.errors import worst
+from grader.errors import ExitCode, worst
 from grader.reports.class_progress import ClassProgress
 
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     begun = time.perf_counter()
     course, plugins = open_course(context)
     cases = cases_of(course, plugins, Selection(**options, gpus=len(gpus())))
+    if not cases:
+        tell_line("the course has no assignments yet, so nothing was verified; grader new NAME begins one")
+        if as_json:
+            echo_json(document((), 0.0, whole=True))
+        return ExitCode.GRADED
     _remark_stale(course, cases)
     widths = columns(cases)
     verdicts: list[Verdict] = []

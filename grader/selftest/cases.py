@@ -132,7 +132,7 @@ class Selection:
 
 
 def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[SelfTestCase, ...]:
-    """Return the selected cases: references first, then submissions, both by name.
+    """Return the selected cases: references first, then submissions, both by name; none of an empty course.
 
     Raises:
         CourseError: a rubric or an `expected.yaml` is wrong, with every problem of all of them; or an
@@ -145,7 +145,10 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
         raise UsageError(f"--assignment {assignment}: there is none of that name; {advice}")
     if selection.reference is not None and (assignment is None or selection.patterns or selection.quick):
         raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
+    sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
     rubrics = _rubrics(course, plugins)
+    if not (folders or sources or rubrics or selection.patterns):
+        return ()
     grading = [rubric for rubric in rubrics.values() if assignment in (None, rubric.assignment)]
     assignments = folders if assignment is None else (assignment,)
     ungraded = {*assignments} - {rubric.assignment for rubric in grading}
@@ -155,7 +158,6 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     if selection.reference is not None:
         return tuple(reference_case(selection.reference, rubric) for rubric in grading)
     references = [reference_case(folders[rubric.assignment] / "reference", rubric) for rubric in grading]
-    sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
     names = [*(case.name for case in references), *sources]
     chosen = [name for name in names if _matches(name, selection.patterns)]
     if not chosen:

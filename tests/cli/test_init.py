@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -19,8 +20,8 @@ FILES = ["course.yaml", "roster.csv", "README.md", ".gitignore", ".pre-commit-co
 def init(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> tuple[int, list[str], list[str]]:
-        monkeypatch.setattr(sys, "argv", ["grader", "init", *arguments])
+    def run(*arguments: str, command: tuple[str, ...] = ("init",)) -> tuple[int, list[str], list[str]]:
+        monkeypatch.setattr(sys, "argv", ["grader", *command, *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
@@ -48,6 +49,20 @@ def test_a_course_is_begun_and_every_file_is_named(init, tmp_path):
     assert course.roster.students == ()
     folders = {name for name, content in everything(tmp_path / "course").items() if content is None}
     assert folders == {"assignments", "rubrics", "submissions", "tests", "tests/submissions", "received"}
+
+
+def test_jobs_of_a_workflow_pass_in_a_course_that_was_just_begun(init, tmp_path, monkeypatch):
+    init("course", "--title", "A course", "--ci", "github")
+    monkeypatch.chdir(tmp_path / "course")
+    nothing = [
+        "grader: the course has no assignments yet, so nothing was verified; grader new NAME begins one"
+    ]
+    assert init("verify", command=()) == (0, [], nothing)
+    assert init("rubric", "check", command=())[0] == 0
+    assert init("pack", "--check", command=())[0] == 0
+    code, out, _ = init("verify", "--json", command=())
+    assert (code, json.loads("".join(out))["verdicts"]) == (0, [])
+    assert init("verify", "nothing", command=())[0] != 0
 
 
 def test_the_same_call_gives_the_same_files(init, tmp_path):
