@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from grader.config.problem import suggestion
+from grader.config.problem import closest, suggestion
 from grader.errors import UsageError
 from grader.model.magnitude import counted
 
@@ -30,8 +30,9 @@ def require_assignment(
         return
     if not graded:
         raise empty(location)
+    near = names if closest(assignment, sorted(names)) else graded
     raise UsageError(
-        f"{location}: has no grade in {assignment!r}; {_nearest(assignment, names, 'assignment')}"
+        f"{location}: has no grade in {assignment!r}; {_nearest(assignment, near, 'assignment')}"
     )
 
 

@@ -74,6 +74,8 @@ def test_an_assignment_of_the_course_without_grades_is_not_rescored(graded):
     )
     line = "grader: gradebook.db: has no grade in 'other'; there are tiny (1 assignment in all)\n"
     assert refused(graded, ["rescore", "other"]) == line
+    assert refused(graded, ["export", "csv", "nix"]) == line.replace("other", "nix")
+    assert "did you mean other?" in refused(graded, ["export", "csv", "othr"])
 
 
 def test_a_student_without_a_grade_in_one_assignment_hears_of_the_others(graded):
