@@ -165,8 +165,11 @@ def _called(user: Mapping[str, Any], roster: Roster) -> str:
 
 
 def _upload(folder: Path) -> Path:
-    """Return the folder, or the only archive in it: Gradescope itself unpacks only .zip."""
-    from grader.intake.formats import split_ending
+    """Return the folder, or the only archive in it: Gradescope itself unpacks only .zip.
+
+    It may be of a format that is not supported: then it is refused by its own name.
+    """
+    from grader.intake.upload import packed
 
     try:
         files = list(folder.iterdir())
@@ -174,4 +177,4 @@ def _upload(folder: Path) -> Path:
         raise UsageError(
             f"{folder}: cannot be read ({error.strerror}); name its parent by --autograder"
         ) from None
-    return files[0] if len(files) == 1 and split_ending(files[0].name)[1] else folder
+    return files[0] if len(files) == 1 and packed(files[0]) else folder

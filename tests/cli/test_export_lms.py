@@ -238,6 +238,17 @@ def test_inside_gradescope_a_late_rule_without_a_time_is_for_staff_alone(course,
     assert harness.read()["visibility"] == "visible"
 
 
+def test_inside_gradescope_a_format_that_is_not_supported_is_told_as_elsewhere(course, harness):
+    (harness.folder / "submission" / "hw1.rar").write_bytes(b"Rar!\x1a\x07\0")
+    done = harness.run()
+    line = "hw1.rar: is a RAR archive; pack the files as .tar.gz or .zip"
+    assert (done.returncode, done.stderr) == (6, f"grader: {line}\n")
+    assert line in harness.read()["output"]
+    archive = course.submissions_folder / "ann.rar"
+    archive.write_bytes(b"Rar!\x1a\x07\0")
+    assert course.run("run", str(archive)).stderr == f"grader: {line}\n".replace("hw1", "ann")
+
+
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("users", "student"),
