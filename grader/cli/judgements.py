@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from pathlib import Path
 
 from grader.cli.points import StoredGrade
@@ -15,9 +16,12 @@ from grader.config.points_file import CriterionPoints, PointsGiven, append_point
 from grader.config.problem import suggestion
 from grader.errors import NotObservedError, UsageError
 from grader.grading.results import Results
+from grader.model.magnitude import counted
 from grader.model.rubric import Item
+from grader.reports.words import local_time
 
 _DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12}")
+_LISTED = 4
 _SUBSTANCE = ("points", "possible", "comment", "criteria")
 """Fields of a judgement that a student notices."""
 ACCEPTED = "the suggestion was accepted"
@@ -26,20 +30,24 @@ ACCEPTED = "the suggestion was accepted"
 class Judgements:
     """Points of a table, checked row by row; stored only if no row is wrong."""
 
-    def __init__(self, grades: list[StoredGrade], *, where: str, by: str, at: str) -> None:
+    def __init__(self, grades: list[StoredGrade], *, where: str, by: str, at: str, zone: tzinfo) -> None:
         self._graded = {(grade.folder.parent.name, grade.folder.name): grade for grade in grades}
         self._where = where
         self._by = by
         self._at = at
+        self._zone = zone
         self._first: dict[tuple[str, str, str], int] = {}
         self._records: dict[Path, list[PointsGiven]] = {}
         self._grade_of: dict[Path, StoredGrade] = {}
         self._rows: dict[tuple[Path, str], tuple[int, PointsRow]] = {}
+        self._without_points: list[tuple[int, PointsRow]] = []
         self.problems: list[str] = []
 
     def add(self, number: int, row: PointsRow) -> None:
         """Take one row, or note all that is wrong with it; a row without points says nothing yet."""
         if not (row.points or any(row.parts)):
+            if row.comment or row.reason:
+                self._without_points.append((number, row))
             return
         if self._is_unchanged(row):
             # Saved before, and perhaps not counted: a page could not be written, or no gradebook was named.
@@ -84,6 +92,18 @@ class Judgements:
             "reason": row.reason,
         }
 
+    def remark(self) -> str:
+        """Return a line about rows whose texts are not saved, as they give no points; empty if none is so."""
+        if not self._without_points:
+            return ""
+        listed = ", ".join(f"row {number}: {_place(row)}" for number, row in self._without_points[:_LISTED])
+        more = ", …" if len(self._without_points) > _LISTED else ""
+        rows = counted(len(self._without_points), "row")
+        return (
+            f"{self._where}: {rows} with a text and without points, not saved ({listed}{more}); "
+            "give points there as well, and import the table again"
+        )
+
     def compare(
         self, current_points: Callable[[StoredGrade], Mapping[str, PointsGiven]], *, replace_unseen: bool
     ) -> None:
@@ -105,7 +125,7 @@ class Judgements:
                     self._wrong(
                         number,
                         f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "
-                        f"{other.possible:g} on {other.at[:16].replace('T', ' ')} UTC, which the table has "
+                        f"{other.possible:g} on {local_time(other.at, self._zone)}, which the table has "
                         f"not seen; it says {record.points:g}. Take the row out, export the table anew, or "
                         "replace those points by --replace",
                     )

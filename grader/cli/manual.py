@@ -115,6 +115,7 @@ def import_(
         where=str(file),
         by=by or getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
+        zone=course.zone,
     )
     for number, row in read_table(content, str(file)):
         judgements.add(number, row)
@@ -142,6 +143,8 @@ def import_(
         if not judgements.problems:
             judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)
+        if remark := judgements.remark():
+            tell_line(remark)
         if book is not None:
             tell_of_mixtures(book, recorder.assignments)
     if as_json:

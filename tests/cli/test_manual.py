@@ -116,6 +116,25 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     assert "0 new judgements" in table.load().stderr
 
 
+@pytest.mark.parametrize("column", ["comment", "reason"])
+def test_a_row_with_a_text_and_without_points_is_named(course, table, column):
+    course.run("run", *(course.submit(f"s{number}") for number in range(6)))
+    rows = table.export()
+    table.save([row | {column: "look at it again"} for row in rows])
+    done = table.load()
+    assert (done.returncode, done.stderr.splitlines()) == (
+        0,
+        [
+            f"grader: {table.path}: 6 rows with a text and without points, not saved (row 2: s0, style, "
+            "row 3: s1, style, row 4: s2, style, row 5: s3, style, …); give points there as well, and "
+            "import the table again",
+            f"{table.path}: 0 new judgements saved",
+        ],
+    )
+    table.save([row | {"points": "1"} for row in rows])
+    assert "without points" not in table.load().stderr
+
+
 def test_points_that_were_imported_without_the_gradebook_come_into_it_with_the_same_table(course, table):
     book = str(course.cwd / "book.db")
     assert course.run("run", course.submit("ann"), "--gradebook", book).returncode == 0
@@ -374,12 +393,13 @@ def points_rows(course):
 
 
 def test_a_table_that_has_not_seen_points_of_a_page_does_not_replace_them(course, table, judged_elsewhere):
+    course.write("course.yaml", "title: x\ntime_zone: Asia/Jerusalem\n")
     rows = [row | {"points": "1"} for row in judged_elsewhere.rows if row["item"] == "style"]
     done = import_into_book(course, table, rows)
     assert done.returncode == 2
     line, rest = done.stderr.splitlines()
     assert (
-        "ann, style: Bob gave 3 of 4 on 2099-01-01 00:00 UTC, which the table has not seen; it says 1."
+        "ann, style: Bob gave 3 of 4 on 2099-01-01 02:00 IST, which the table has not seen; it says 1."
         in line
     )
     assert "--replace" in line
