@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from grader.cli.echo import echo, echo_json
+from grader.model.magnitude import counted
 from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.contracts.platform import Receipt, Target
     from grader.lms.posting import PlanLine
+
+_COMPLETE = {"there already", "without a grade"}
+"""Outcomes of students for whom there is nothing to send."""
 
 
 class PlanPrinter:
@@ -55,6 +59,7 @@ class PlanPrinter:
     def sums(self, lines: Sequence[PlanLine], answers: Counter[str] | None) -> None:
         """Print the sums; without answers, what applying would do."""
         outcomes = Counter(line.outcome.value for line in lines)
+        missing = sum(line.outcome.value not in _COMPLETE for line in lines)
         changes = sum(line.change is not None for line in lines)
         if self._as_json:
             counts = None if answers is None else dict(answers)
@@ -65,7 +70,10 @@ class PlanPrinter:
         echo(f"{'planned' if answers is None else 'as planned'}: {sums or 'nobody'}")
         if answers is not None:
             sent = ", ".join(f"{count} {answer}" for answer, count in sorted(answers.items()))
-            echo(f"sent: {sent or 'nothing, all of it is there'}")
+            what_is_missing = (
+                f"; {counted(missing, 'grade')} not there" if missing else ", all of it is there"
+            )
+            echo(f"sent: {sent or 'nothing' + what_is_missing}")
         elif changes:
             echo(f"{changes} would be sent; --apply sends them")
         else:

@@ -71,6 +71,6 @@ def _show(heading: str, arrived: Mapping[str, str], *, as_json: bool) -> None:
         for student, what in arrived.items():
             echo_json({"student": student, "arrived": what}, indent=None)
         return
-    echo(heading)
+    echo(heading if arrived else f"{heading} nothing")
     for student, what in arrived.items():
         echo(f"  {student}: {what}")

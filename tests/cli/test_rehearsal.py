@@ -60,6 +60,15 @@ def test_a_course_on_a_platform_is_rehearsed_without_it(graded, platform):
     assert "  ann: 3 points\n  ben: 2 points\n" in done.stdout
 
 
+@pytest.mark.parametrize("platform", KEYS)
+def test_where_every_grade_is_held_back_none_is_said_to_be_there(course, platform):
+    course.rubric({"id": "style", "title": "Style", "points": 3, "check": "manual", "asks": "Readable?"})
+    course.run("run", course.submit("ann"), course.submit("ben"), "--gradebook", "gradebook.db")
+    done = rehearse(course, platform)
+    assert done.returncode == 0
+    assert "as planned: 2 held back\nsent: nothing; 2 grades not there\nArrived: nothing\n" in done.stdout
+
+
 def test_pages_go_to_the_stand_in_too(graded):
     done = rehearse(graded, "canvas", "--results", str(graded.out))
     assert done.returncode == 0
