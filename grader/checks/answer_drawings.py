@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.checks.answer_facts import BETWEEN_DOCUMENTS
 from grader.checks.answer_options import AnswerOptions
 from grader.checks.points_drawings import points_drawings
 from grader.matching.findings import Finding, MatchState
@@ -43,12 +45,9 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
         suggestion = suggestion_for(options, observation)
         text = str(facts["answer"])
         rows = [(str(row[1]), *map(str, row[2:])) for row in facts.get("pictures", ())]
-        yield MarkedText(
-            title=_place(facts),
-            text=text or ("nothing that a program can read" if rows else "no answer"),
-            spans=suggestion.spans,
-            written=bool(text),
-        )
+        nothing = "nothing that a program can read" if rows else "no answer"
+        for part in answer_parts(facts, suggestion.spans):
+            yield part.marked if part.marked.text else replace(part.marked, text=nothing)
         if pictures := tuple(thumbnail for thumbnail, *_ in rows if thumbnail):
             yield Pictures(title="Pictures in the answer", pictures=pictures)
         elif labels := sorted({first for _, *labels in rows for first in labels}):
@@ -75,9 +74,43 @@ def _whole(options: AnswerOptions, file: str, whole: str) -> Iterator[Drawing]:
         yield Paragraph(text=f"The whole text of {file} stands with question {first}.")
 
 
-def _place(facts: Any) -> str:
-    page = f", page {facts['page']}" if facts["pages"] > 1 and facts["page"] else ""
-    return f"Answer in {facts['file']}{page}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPart:
+    """The answer of one document to a question."""
+
+    file: str
+    place: str
+    """The file, with the page if it has several."""
+    marked: MarkedText
+    """Its text, with the words that the suggestion goes by."""
+
+
+def answer_parts(facts: Mapping[str, Any], spans: Iterable[tuple[int, int]]) -> tuple[AnswerPart, ...]:
+    """Return an answer by the documents that it stands in: one part, or several where several answer."""
+    text = str(facts["answer"])
+    sources = facts.get("sources") or [[facts["file"], facts["page"], facts["pages"], len(text)]]
+    parts = []
+    start = 0
+    for file, page, pages, characters in sources:
+        end = start + int(characters)
+        place = f"{file}, page {page}" if pages > 1 and page else str(file)
+        inside = [
+            (max(first, start), min(last, end)) for first, last in spans if first < end and last > start
+        ]
+        parts.append(
+            AnswerPart(
+                file=str(file),
+                place=place,
+                marked=MarkedText(
+                    title=f"Answer in {place}",
+                    text=text[start:end],
+                    spans=tuple((first - start, last - start) for first, last in inside),
+                    written=bool(text[start:end]),
+                ),
+            )
+        )
+        start = end + len(BETWEEN_DOCUMENTS)
+    return tuple(parts)
 
 
 def _suggested(suggestion: Suggestion) -> ValueTable:

@@ -19,6 +19,8 @@ MOST_PICTURES = 3
 MOST_HIDDEN = 5
 MOST_ELSEWHERE = 4000
 """Characters that are kept of what stands in no answer."""
+BETWEEN_DOCUMENTS = "\n\n"
+"""Stands between the answers of several documents to one question."""
 TWIN_CHARACTERS = 40
 """An answer as long as this is seldom right for two questions."""
 _PAGE = re.compile(
@@ -31,7 +33,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
     """Return the facts about one answer, as plain JSON values.
 
     Of several documents the one that holds an answer counts; several answers stand one below the other, and
-    are not certain.
+    are not certain. `sources` has document, page, number of pages and characters of each of several.
     """
     answers = [(document, answers_in(document, questions)[label]) for document in documents]
     written = [(document, answer) for document, answer in answers if not answer.missing]
@@ -39,7 +41,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
     document, answer = chosen[0]
     doubts = [*_doubts(answers, written), *_twins(written, questions, label)]
     texts = [unicodedata.normalize("NFC", answer.text) for _, answer in written]
-    text = "\n\n".join(texts)
+    text = BETWEEN_DOCUMENTS.join(texts)
     if len(text) > LONGEST:
         doubts.append(f"the answer has more than {LONGEST} characters")
     first = label == next(iter(questions))
@@ -49,6 +51,11 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
         "page": answer.page,
         "pages": document.pages,
         "answer": text[:LONGEST],
+        "sources": [
+            [source.path, part.page, source.pages, len(part_text)]
+            for (source, part), part_text in zip(written, texts, strict=True)
+            if len(written) > 1
+        ],
         "aside": [list(span) for span in _aside(document, answer, text)] if len(written) == 1 else [],
         "missing": not written,
         "certain": not doubts,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.checks.answer import AnswerKind
-from grader.checks.answer_drawings import doubt_about, finding_in_words, suggestion_for
+from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions, documents_of
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
@@ -111,7 +111,11 @@ class AnswerTexts:
         if item.check == AnswerKind.name and observation and "answer" in observation.facts:
             suggestion = suggestion_for(item.options, observation)
             text = str(observation.facts["answer"])
-            self.text = marked(text, suggestion.spans)
+            parts = answer_parts(observation.facts, suggestion.spans)
+            texts = [marked(part.marked.text, part.marked.spans) for part in parts]
+            if len(parts) > 1:
+                texts = [f"({part.place}:)\n{of_part}" for part, of_part in zip(parts, texts, strict=True)]
+            self.text = "\n\n".join(texts)
             if doubt := doubt_about(item.options, observation):
                 self.text = f"{self.text}\n(not certain: {doubt})".strip()
             if whole := str(observation.facts.get("whole", "")):

@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
-from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.checks.answer_drawings import AnswerPart, answer_parts, finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions
 from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
@@ -47,11 +47,8 @@ class Exhibit:
 
     question: str
     model: str
-    answer: MarkedText | None
-    """None if the item has no answer in words."""
-    place: str
-    """The file of the answer, with its page; empty if there is no answer in words."""
-    file: str
+    answers: tuple[AnswerPart, ...]
+    """What each document says to the question; empty if the item has no answer in words."""
     doubts: str
     """Why it is not certain that this is the whole answer; empty if it is."""
     missing: bool
@@ -81,9 +78,7 @@ def exhibit(
     return Exhibit(
         question=judged.request or item.title,
         model=judged.model,
-        answer=None,
-        place="",
-        file="",
+        answers=(),
         doubts="" if observation is None or item.check == MANUAL else observation.note,
         missing=False,
         pictures=(),
@@ -122,14 +117,11 @@ def _answer(item: Item, observation: Observation) -> Exhibit:
         )
         for part in suggestion.parts
     )
-    page = f", page {facts['page']}" if facts["pages"] > 1 and facts["page"] else ""
-    pictures = (base64_only(str(picture)) for _, picture in facts.get("pictures", ()) if picture)
+    pictures = (base64_only(str(picture)) for _, picture, *_ in facts.get("pictures", ()) if picture)
     return Exhibit(
         question=item.options.text,
         model=item.options.model,
-        answer=MarkedText(text=text, spans=suggestion.spans, written=bool(text)),
-        place=f"{facts['file']}{page}",
-        file=str(facts["file"]),
+        answers=answer_parts(facts, suggestion.spans),
         doubts="" if facts["certain"] else str(facts["why"]),
         missing=bool(facts["missing"]),
         pictures=tuple(pictures),

@@ -9,10 +9,14 @@ import msgspec
 import pytest
 
 from grader.checks.answer import AnswerKind
+from grader.cli.points_rows import AnswerTexts
 from grader.contracts.call import Call
 from grader.matching.criteria import Criterion, Match, NumberMatch
 from grader.model.document import Document, HiddenText, Picture, TextBlock
+from grader.model.drawing import MarkedText
 from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.rubric import Item
+from grader.review.exhibit import exhibit
 
 KIND = AnswerKind()
 QUESTIONS = {"1": "Which memories are on the chip?", "2": "How many GPUs are there on this page?"}
@@ -125,6 +129,8 @@ def test_a_picture_beside_a_right_answer_waits():
     observation = observe(document("1. (64, 3)", "2. two", pictures=(picture,)))
     assert judge(observation).undecided
     assert observation.facts["pictures"] == [[1, "aGk=", "1"]]
+    item = Item(id="q1", title="", points=2, check="answer", options=options())
+    assert exhibit(item, observation, KIND).pictures == ("aGk=",)
 
 
 def test_a_picture_that_may_answer_several_questions_is_kept_with_the_first():
@@ -164,6 +170,26 @@ def test_answers_in_two_documents_are_not_certain():
     award = judge(observe(document("1. (64, 3)"), document("1. (3, 64)", path="answers.txt")))
     assert award.undecided
     assert "it is answered in answers.md and in answers.txt" in award.reason
+
+
+def test_the_answers_of_two_documents_stand_under_their_own_names():
+    paged = Document(
+        path="answers.pdf", format="pdf", pages=3, blocks=(TextBlock(text="1. (3, 64)", page=2),)
+    )
+    observation = observe(document("1. (64, 3)"), document("no numbers", path="answers.docx"), paged)
+    drawn = [part for part in KIND.show(options(), observation) if isinstance(part, MarkedText)]
+    answers = [(part.title, part.text) for part in drawn if part.title.startswith("Answer")]
+    assert answers == [("Answer in answers.md", "(64, 3)"), ("Answer in answers.pdf, page 2", "(3, 64)")]
+    assert [part.parts for part in drawn if part.spans] == [(("(", False), ("64, 3", True), (")", False))]
+    item = Item(id="q1", title="", points=2, check="answer", options=options())
+    texts = AnswerTexts(item, observation).text.splitlines()
+    assert texts[0] == "(answers.md:)"
+    assert "(answers.pdf, page 2:)" in texts
+    parts = exhibit(item, observation, KIND).answers
+    assert [(part.file, part.marked.text) for part in parts] == [
+        ("answers.md", "(64, 3)"),
+        ("answers.pdf", "(3, 64)"),
+    ]
 
 
 def test_no_document_is_said_of_the_pattern():

@@ -15,6 +15,7 @@ from grader.gradebook.book import Gradebook
 from grader.model.observation import Case, Outcome
 from grader.model.score import Standing
 from grader.review.class_index import ClassIndex
+from grader.review.exhibit import exhibit
 from grader.review.fairness import in_sample
 from grader.review.labels import label
 from grader.review.presence import AWAY_S, Presence
@@ -71,6 +72,22 @@ def test_each_question_has_a_random_order_of_its_own_that_stays(demo):
         assert order != sorted(order)
         assert order == [entry.submission.student for entry in again.queue(demo.desk.items[name])]
     assert len({tuple(order) for order in orders.values()}) == len(orders)
+
+
+def test_answers_of_two_documents_are_linked_each_to_its_own(demo, monkeypatch):
+    def exhibit_of_two(item, observation, *arguments, **options):
+        facts = observation.facts | {
+            "answer": "four\n\ntwo",
+            "sources": [["answers.md", 0, 1, 4], ["answers.pdf", 2, 3, 3]],
+        }
+        return exhibit(item, replace(observation, facts=facts), *arguments, **options)
+
+    monkeypatch.setattr("grader.review.grading_pages.exhibit", exhibit_of_two)
+    page = demo.visitor().get(f"/a/demo/q/{ITEM}/{first(demo)}")
+    assert re.findall(r"file=(answers[^#]*)#file", page) == ["answers.md", "answers.pdf"]
+    _, after_first, after_second = re.split("answers.md</a>|answers.pdf, page 2</a>", page)
+    assert ("four" in after_first, "two" in after_first) == (True, False)
+    assert "two" in after_second
 
 
 def test_progress_says_who_has_graded_what(demo):
