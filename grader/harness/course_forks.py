@@ -23,7 +23,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader.coursecode import writing_no_bytecode
-from grader.errors import CourseError, GraderError, NotObservedError
+from grader.errors import CourseError, GraderError, NotObservedError, UnjudgedError
 from grader.harness.budget import PATIENCE
 from grader.harness.questions import answered
 from grader.machine.time_limit import ENDS, end_process, mistake_in
@@ -82,7 +82,8 @@ def apart(oracle: Callable[..., Any], place: str, states: AfterCalls) -> Callabl
     """Return an oracle whose arguments are its own: copies, or with functions among them those of a fork.
 
     A fork costs 4 ms, as much as a third of a check, and a program can only move the state of a function that
-    it asks. An oracle that is marked gets the functions as its call left them.
+    it asks. An oracle that is marked gets the functions as its call left them: its failure may be the
+    program's doing (`UnjudgedError`).
     """
     marked = is_after_call(oracle)
     states.needed |= marked
@@ -94,7 +95,12 @@ def apart(oracle: Callable[..., Any], place: str, states: AfterCalls) -> Callabl
         if marked:
             args = tuple(states.of(value, place) for value in args)
             kwargs = {name: states.of(value, place) for name, value in kwargs.items()}
-        return in_fork(lambda: oracle(*args, **kwargs), place)
+        try:
+            return in_fork(lambda: oracle(*args, **kwargs), place)
+        except CourseError as error:
+            if marked:
+                raise UnjudgedError(*error.problems) from None
+            raise
 
     return call
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from grader.contracts.call import Call, InputCase, Replayed, Request, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
-from grader.errors import CourseError, NotObservedError, UnjudgedError
+from grader.errors import CourseError, NotObservedError
 from grader.files import holds_files
 from grader.harness.built import with_products
 from grader.harness.course_forks import apart
@@ -30,7 +30,6 @@ from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSp
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import run_program
 from grader.harness.tool import run_tool
-from grader.markers import is_after_call
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Observation, Outcome
@@ -137,12 +136,7 @@ class ItemContext:
         @wraps(call)
         def of_cases(*args: Any, **kwargs: Any) -> Any:
             values = (*args, *kwargs.values())
-            if any(map(callable, values)):
-                try:
-                    return call(*args, **kwargs)
-                except CourseError as error:  # it got them as a program that asked them left them
-                    raise (UnjudgedError(*error.problems) if is_after_call(call) else error) from None
-            if any(id(value) not in self._drawn for value in values):
+            if any(callable(value) or id(value) not in self._drawn for value in values):
                 return call(*args, **kwargs)  # a student may have chosen them
             return once(self._assignment, EXPECTED, oracle, lambda: call(*args, **kwargs))
 
