@@ -326,10 +326,8 @@ class StudentProcess:
         return self._how_it_ended(self._word(0.0)) if select.select([self._init], [], [], 0)[0] else CUT
 
     def _how_it_ended(self, message: bytes) -> ProgramEnd:
-        before = self._oom_kills or 0
-        return read_end(
-            message, self.limits, own_bytes=self.shared_buffer.used_bytes, oom_kills_before=before
-        )
+        before, own_bytes = self._oom_kills or 0, self.shared_buffer.used_bytes
+        return read_end(message, self.limits, own_bytes=own_bytes, oom_kills_before=before)
 
     def _blame(self, what: str) -> ProgramEnd:
         """Try the same place with a child that holds nothing of the student's.

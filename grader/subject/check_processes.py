@@ -91,6 +91,12 @@ def run_delay_ns(folder: str) -> int:
     return int(counts[1]) if len(counts) > 1 else 0
 
 
+def session_nice(pid: int | str) -> int:
+    """Return how far the session of a process lets others go first (its autogroup, sched(7)); 0 without."""
+    fields = _read(f"/proc/{pid}/autogroup").split()
+    return int(fields[-1]) if fields else 0
+
+
 def cpu_clocks(members: Iterable[int]) -> dict[int, int]:
     """Return the CPU time of each process in nanoseconds: a system call each, which needs no rights."""
     clocks = {}

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from . import linux
 
-_ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-"""The kernel's name of the calling convention, and the column of `CALLS`."""
+_ARCHITECTURES = {"x86_64": (0xC000003E, 0, 317), "aarch64": (0xC00000B7, 1, 277)}
+"""The kernel's name of the calling convention, the column of `CALLS`, and the number of seccomp(2)."""
 
 CALLS: dict[str, tuple[int | None, int | None]] = {
     "acct": (163, 89),
@@ -158,8 +158,7 @@ _DROPPING = {
 }
 _SOCKET_KIND = 0xF
 """The rest of the type of a socket are flags."""
-_PR_SET_SECCOMP = 22
-_PR_FUTEX_HASH = 78
+_PR_SET_SECCOMP, _PR_SCHED_CORE, _PR_FUTEX_HASH = 22, 62, 78
 
 _LOAD = 0x20
 _AND = 0x54
@@ -175,7 +174,6 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 """Where these lie in what the kernel shows of a call."""
 _INSTRUCTION = struct.Struct("=HBBI")
 
-_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SET_MODE_FILTER = 1
 _FILTER_FLAG_SPEC_ALLOW = 4
 """Before Linux 5.16 a filter would otherwise slow down every branch of the program that is timed."""
@@ -234,8 +232,10 @@ def _rules(network: bool, pinned: bool) -> Iterable[SyscallRule]:
     yield SyscallRule("clone", errno.EINVAL, (Where(0, bits=_CLONE_PARENT),))
     yield SyscallRule("prctl", errno.EINVAL, (Where(0, equals=linux.PR_SET_CHILD_SUBREAPER),))
     yield SyscallRule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
-    # pid 1 reads the program's memory use in /proc, which a process that is not dumpable hides
-    yield SyscallRule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))
+    # pid 1 reads the program's memory use in /proc, which a process that is not dumpable hides; and one that
+    # shares its core with nobody keeps hardware siblings idle, those of other programs too
+    for option in (linux.PR_SET_DUMPABLE, _PR_SCHED_CORE):
+        yield SyscallRule("prctl", errno.EPERM, (Where(0, equals=option),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
     yield SyscallRule("prlimit64", errno.EPERM, (Where(0, not_among=(_OWN,)),))
     if pinned:  # reported as done: libraries that place their threads do without
@@ -352,7 +352,7 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
 
 def assembled(rules: Iterable[SyscallRule]) -> bytes:
     """Return instructions that refuse by these rules, and kill callers of another architecture."""
-    architecture, column = _ARCHITECTURES[os.uname().machine]
+    architecture, column, _ = _ARCHITECTURES[os.uname().machine]
     code = [
         _Instruction(_LOAD, _ARCHITECTURE),
         _Instruction(_EQUAL, architecture, 1, 0),
@@ -396,5 +396,5 @@ def install(code: bytes) -> None:
         OSError: as `refuse_calls` does.
     """
     filters = _Program(len(code) // _INSTRUCTION.size, code)
-    call = _SECCOMP[os.uname().machine]
+    call = _ARCHITECTURES[os.uname().machine][2]
     linux.syscall(call, _SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW, ctypes.byref(filters), name="seccomp")

@@ -14,6 +14,7 @@ from .check_processes import (
     DescendantProcesses,
     cpu_clocks,
     run_delay_ns,
+    session_nice,
     stat_fields,
     thread_folders,
 )
@@ -108,6 +109,9 @@ class _Delay:
     others used on the same cores (/proc/stat, less the program's own): that is nothing where only its own
     threads compete. The smaller of the two is what others are to blame for. It errs upwards: a limit of time
     that is stretched by it takes no points from anybody.
+
+    A program that lowers its own session's priority waits by its own doing. It can where it may write to
+    /proc, as beside CUDA; other ways are refused by the filter of system calls.
     """
 
     def __init__(self, cores: Iterable[int], used_ns: CpuUsage) -> None:
@@ -120,6 +124,8 @@ class _Delay:
         self._waited_ns = 0
         self._others_from_ns: int | None = None
         self._others_ns = 0
+        self._nice = session_nice("self")
+        self._lets_others_go_first = False
 
     def rest(self, members: Iterable[int]) -> None:
         """Begin to wait anew: everything is stopped."""
@@ -137,6 +143,7 @@ class _Delay:
         """Count what threads waited, and what others used, since the last look."""
         waited_ns, used_ns = self._waiting(members), self._used_ns(members)
         self._others_ns = _busy_ns(self._cores) - max(0, used_ns) - time.process_time_ns()
+        self._lets_others_go_first |= any(session_nice(pid) > self._nice for pid in members)
         if self._others_from_ns is None:
             # Others can keep us from looking, and so can a crowd of its own: but that uses its cores itself.
             left_ns = len(self._cores) * (time.monotonic_ns() - self._begun_ns)
@@ -149,7 +156,7 @@ class _Delay:
     @property
     def by_others_ns(self) -> int:
         """Time waited because of others; 0 before the first look."""
-        if self._others_from_ns is None:
+        if self._others_from_ns is None or self._lets_others_go_first:
             return 0
         return self._before_ns + max(0, min(self._waited_ns, self._others_ns - self._others_from_ns))
 

@@ -18,7 +18,7 @@ HEADERS = (
     ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", r"#define __NR_(\w+)\s+(\d+)"),
     ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 )
-PR_SET_SECCOMP, PR_FUTEX_HASH, SO_ZEROCOPY = 22, 78, 60
+PR_SET_SECCOMP, PR_SCHED_CORE, PR_FUTEX_HASH, SO_ZEROCOPY = 22, 62, 78, 60
 SECCOMP_GET_ACTION_AVAIL, SECCOMP_MODE_FILTER = 2, 2
 ALLOW = struct.pack("=I", 0x7FFF0000)
 BY_KERNEL = (14, 19, 32, 44)
@@ -133,6 +133,14 @@ def test_calls_that_hide_memory_in_the_kernel_are_refused(alone, call, arguments
     assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))).endswith(f"Error {error}")
     new_in_linux_6_16 = arguments[0] == PR_FUTEX_HASH
     assert new_in_linux_6_16 or not alone(lambda: attempt(lambda: None)).endswith(f"Error {error}")
+
+
+def test_a_program_cannot_keep_hardware_siblings_of_its_core_idle(alone):
+    def attempt():
+        seccomp.refuse_calls(network=True)
+        linux.prctl(PR_SCHED_CORE, 1)
+
+    assert alone(attempt) == f"PermissionError {errno.EPERM}"
 
 
 @pytest.mark.parametrize(

@@ -147,3 +147,32 @@ def test_a_first_look_that_comes_late_grants_what_others_can_have_used(monkeypat
     delay.begin(time.monotonic_ns() - 10**9)
     delay.look([])
     assert delay.by_others_ns / 1e9 == pytest.approx(granted_s, abs=0.02)
+
+
+POLITE = """
+import os, sys
+os.setsid()
+with open("/proc/self/autogroup", "w") as file: file.write("19")
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="no autogroups (CONFIG_SCHED_AUTOGROUP)"
+)
+def test_a_program_whose_session_lets_others_go_first_was_delayed_by_nobody_else(monkeypatch):
+    monkeypatch.setattr(usage_watch, "run_delay_ns", lambda folder: time.monotonic_ns())
+    monkeypatch.setattr(usage_watch, "_busy_ns", lambda cores: time.monotonic_ns())
+    delay = _Delay([0], lambda members: 0)
+    process = subprocess.Popen([sys.executable, "-c", POLITE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with process:
+        delay.begin(time.monotonic_ns())
+        for members in ((), (1,), (1,)):
+            delay.look(members)
+        assert delay.by_others_ns > 0
+        process.stdout.readline()
+        delay.look([process.pid])
+        process.stdin.close()
+    delay.look([1])
+    assert delay.by_others_ns == 0
