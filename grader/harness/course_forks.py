@@ -82,8 +82,8 @@ def apart(oracle: Callable[..., Any], place: str, states: AfterCalls) -> Callabl
     """Return an oracle whose arguments are its own: copies, or with functions among them those of a fork.
 
     A fork costs 4 ms, as much as a third of a check, and a program can only move the state of a function that
-    it asks. An oracle that is marked gets the functions as its call left them: its failure may be the
-    program's doing (`UnjudgedError`).
+    it asks. An oracle that is marked gets the functions as its call left them; it may fail by the program's
+    doing (`UnjudgedError`).
     """
     marked = is_after_call(oracle)
     states.needed |= marked
