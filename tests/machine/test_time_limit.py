@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sysconfig
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from grader.coursecode import PACKAGE
 from grader.machine import time_limit as module
-from grader.machine.time_limit import TimeIsUpError, tell_by, time_limit
+from grader.machine.time_limit import TimeIsUpError, mistake_in, tell_by, time_limit
 
+MAIN = "Current thread 0x2 (most recent call first):\n"
 SOURCE = """
 def loop():
     while True:
@@ -58,6 +61,32 @@ def test_a_function_that_waits_ends_by_the_clock(course):
 def test_the_outer_limit_ends_what_is_within_an_inner_one(course):
     with pytest.raises(TimeIsUpError), time_limit(0.02), time_limit(9.0):
         course["loop"]()
+
+
+STDLIB = sysconfig.get_path("stdlib")
+SITE = sysconfig.get_path("purelib")
+OURS = f"{Path(module.__file__).parent.parent}/harness/course_functions.py"
+
+
+@pytest.mark.parametrize(
+    ("frames", "place"),
+    [
+        (
+            [f"{STDLIB}/re/__init__.py", "/course/expected.py", OURS, f"{STDLIB}/runpy.py"],
+            "/course/expected.py",
+        ),
+        ([f"{SITE}/numpy/core.py", f"{SITE}/plugin/kind.py", OURS], f"{SITE}/plugin/kind.py"),
+        (["/course/helper.py", "/course/expected.py", OURS], "/course/helper.py"),
+        ([OURS, f"{STDLIB}/runpy.py"], ""),
+        ([], ""),
+    ],
+)
+def test_the_place_in_compiled_code_is_the_line_of_the_course_or_the_plugin(frames, place):
+    lines = "".join(f'  File "{file}", line {number} in f\n' for number, file in enumerate(frames))
+    said = mistake_in(
+        f'Thread 0x1 (most recent call first):\n  File "/x.py", line 1 in watch\n\n{MAIN}{lines}'
+    )
+    assert (said.partition(":")[0], bool(said)) == (place, bool(place))
 
 
 def test_an_inner_limit_leaves_the_outer_one(course):
