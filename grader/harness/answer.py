@@ -78,7 +78,13 @@ def _refused(
     others: Callable[[], Collection[str]],
 ) -> Call:
     if plain["refused"] == "no_function":
-        note = f"there is no function {doing}" + _similar(doing, plain["names"], plain["within"], others)
+        kind = _text(plain["type"])[:80]
+        note = f"there is no function {doing}"
+        note += (
+            f"; that is a value of type {kind}"
+            if kind
+            else _similar(doing, plain["names"], plain["within"], others)
+        )
     else:
         note = f"{doing}: returned something too large (more than {result_mb} MiB, or too deep)"
     return Call(outcome=Outcome.REFUSED, note=note, **clock)

@@ -26,7 +26,15 @@ _LACKS_NAME = re.compile(
 _NO_FUNCTION = "there is no function "
 EMPTY_AT_MOST = 4096
 """Bytes of a file in which a first word stands, if it has any."""
-_TYPED = re.compile(r"\bEOFError: EOF when reading a line\b")
+_WALLS = (
+    (re.compile(r"\bEOFError: EOF when reading a line\b"), "nobody types anything where it is graded"),
+    (re.compile(r"\[Errno 30\] Read-only file system\b"), "only below /tmp may it write"),
+    (
+        re.compile(r"\bname resolution\b|\bName or service not known\b|\[Errno 101\] Network is unr"),
+        "there is no network where it is graded",
+    ),
+)
+"""What a program meets where it is graded, and nowhere else, with a sentence on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +66,15 @@ class Explanations:
 
     def _of_input(self, module: str, call: Call) -> str:
         """Explain what a program lacks: a file, a line that nobody types, a name in an empty file."""
-        if _TYPED.search(call.note):
-            return "; nobody types anything where it is graded"
+        for pattern, why in _WALLS:
+            if pattern.search(call.note):
+                return f"; {why}"
         lacks = _LACKS_NAME.search(call.note)
         named = (lacks[1] or lacks[2]) if lacks else module if _NO_FUNCTION in call.note else ""
         if named and self._is_empty(f"{named.replace('.', '/')}.py"):
             return f"; {named.replace('.', '/')}.py is empty"
-        return file_advice(call.note, self.job.submission)
+        submission = self.job.submission
+        return file_advice(call.note, submission) or module_advice(call.note, submission)
 
     def _is_empty(self, file: str) -> bool:
         """Tell whether a file of the submission holds nothing but space."""

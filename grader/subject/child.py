@@ -165,7 +165,9 @@ class _Student:
                 for n, v in vars(self._module).items()
                 if isinstance(v, type) and document["function"] in vars(v)
             ]
-            return lambda encoder: {"refused": "no_function", "names": names[:50], "within": within[:1]}
+            kind = "" if function is None else type(function).__name__
+            hints = {"names": names[:50], "within": within[:1], "type": kind}
+            return lambda encoder: {"refused": "no_function", **hints}
         args, kwargs = self._arguments(document, decoder)
         before = [_outline(v) for v in (*args, *kwargs.values())]
         more = {}

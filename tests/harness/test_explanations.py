@@ -47,6 +47,22 @@ def explained(tmp_path):
         ("there is no function f()", "full", ""),
         ("f(): EOFError: EOF when reading a line", "full", "; nobody types anything where it is graded"),
         (
+            "f(): OSError: [Errno 30] Read-only file system: 'log.txt'",
+            "full",
+            "; only below /tmp may it write",
+        ),
+        (
+            "f(): URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+            "full",
+            "; there is no network where it is graded",
+        ),
+        (
+            "f(): ModuleNotFoundError: No module named 'pydot' (autodiff.py:4)",
+            "full",
+            "; it was not handed in and is not installed here: do without it, or ask your course what may be "
+            "imported",
+        ),
+        (
             "f(): FileNotFoundError: [Errno 2] No such file or directory: 'params.txt'",
             "full",
             "; params.txt was handed in and left out, because the assignment does not accept it",

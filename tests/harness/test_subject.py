@@ -116,6 +116,12 @@ def test_what_is_asked_for_by_its_own_name_is_not_suggested(classroom):
         assert subject.call("zeros_weights", case(1)).note == "there is no function zeros_weights()"
 
 
+def test_a_value_in_place_of_a_function_is_told(classroom):
+    with classroom.submit("forward = [1]\ndef forwards(x): return x") as subject:
+        note = subject.call("forward", case(1)).note
+    assert note == "there is no function forward(); that is a value of type list"
+
+
 def test_a_function_inside_of_a_class_is_found_there(classroom):
     with classroom.submit("class Net:\n    def forward(self, x): return x\nforwards = print") as subject:
         note = subject.call("forward", case(1)).note
