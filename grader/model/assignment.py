@@ -9,6 +9,16 @@ from typing import Any
 
 _UNITS = {"s": " of seconds", "mb": " of MiB", "kb": " of KiB", "processes": "", "cores": ""}
 """Units of limits by the last part of their names."""
+_LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory_mb": 64}
+"""Less than these no program gets by with: Python and numpy alone take 50 MiB and 0.1 s."""
+_LEAST_OF_BUILD: Mapping[str, float] = {"wall_s": 0.5, "memory_mb": 128}
+"""Nor a build: g++ takes about 100 MiB for a file that includes a header of the standard library."""
+_MOST: Mapping[str, float] = {
+    **dict.fromkeys(("import_wall_s", "call_wall_s", "wall_s"), 86_400.0),
+    "cores": 1024,
+    **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb", "product_mb"), 4 * 2**20),
+}
+"""More than these no machine has (a day, 1024 cores, and 4 TiB): a number in another unit, likely."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _SET_ALREADY = frozenset(
     {"CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER"}
@@ -20,7 +30,10 @@ _BRACED = re.compile(r"(?<!\$)\{\w+\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits beyond which a student's program is ended; each holds per check child."""
+    """Limits beyond which a student's program is ended; each holds per check child.
+
+    Numbers that fit no program are refused: calls of less than 0.05 s, memory below 64 MiB or above 4 TiB.
+    """
 
     import_wall_s: float = 20.0
     """Seconds that importing the student's file may take; counted as those of a call."""
@@ -49,12 +62,12 @@ class Limits:
     """Threads that numerical libraries are told to use."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no positive number.
+        """Refuse what is no positive number, or fits no program.
 
         Raises:
             ValueError: the field and what is wrong with it.
         """
-        _require_amounts(self)
+        _require_amounts(self, _LEAST, "program")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +100,7 @@ class Build:
         """
         for name in ("command", "products", "programs"):
             _require_names(f"build: {name}", getattr(self, name))
-        _require_amounts(self)
+        _require_amounts(self, _LEAST_OF_BUILD, "build")
         if not self.command or not self.products or not self.variable:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
         if not _VARIABLE.fullmatch(self.variable) or self.variable in _SET_ALREADY:
@@ -159,8 +172,12 @@ class Assignment:
                 raise ValueError(f"{name}: must be a {kind.__name__}(…), got {value!r}")
 
 
-def _require_amounts(of: Limits | Build) -> None:
-    """Raise ValueError for a limit that is no positive number, and not 0 where that is its default."""
+def _require_amounts(of: Limits | Build, least: Mapping[str, float], what: str) -> None:
+    """Raise ValueError for a limit that is no positive number, or too little or too much for any `what`.
+
+    0 is right where that is the default.
+    """
+    where = type(of).__name__.lower()
     for limit in fields(of):
         value = getattr(of, limit.name)
         whole = limit.type == "int"
@@ -172,8 +189,14 @@ def _require_amounts(of: Limits | Build) -> None:
             or not (value > 0 or value == limit.default == 0)
         ):
             kind, unit = "a whole number" if whole else "a number", _UNITS[limit.name.rpartition("_")[2]]
-            where = type(of).__name__.lower()
             raise ValueError(f"{where}: {limit.name}: must be {kind}{unit} above 0, got {value!r}")
+        lower, upper = least.get(limit.name, value), _MOST.get(limit.name, value)
+        if not lower <= value <= upper:
+            side, bound = ("little", lower) if value < lower else ("much", upper)
+            message = (
+                f"{where}: {limit.name}: {value:,} is too {side} for any {what} (the bound is {bound:,})"
+            )
+            raise ValueError(f"{message}; mind the unit, which the name ends with")
 
 
 def _require_names(field: str, value: Any) -> None:

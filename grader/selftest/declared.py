@@ -6,7 +6,7 @@ import ast
 import pkgutil
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
@@ -20,20 +20,9 @@ from grader.config.problem import closest, show_path, suggestion
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
-from grader.model.options import values_of
 from grader.plugins import Plugins
 
 FILE = "assignment.py"
-LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory_mb": 64}
-"""Less than these no program gets by with: Python and numpy alone take 50 MiB and 0.1 s."""
-LEAST_OF_BUILD: Mapping[str, float] = {"wall_s": 0.5, "memory_mb": 128}
-"""Nor a build: g++ takes about 100 MiB for a file that includes a header of the standard library."""
-MOST: Mapping[str, float] = {
-    **dict.fromkeys(("import_wall_s", "call_wall_s", "wall_s"), 86_400.0),
-    "cores": 1024,
-    **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb", "product_mb"), 4 * 2**20),
-}
-"""More than these no machine has (a day, 1024 cores, and 4 TiB): a number in another unit, likely."""
 MISSPELT = 0.8
 """The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -107,22 +96,6 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
                     "requires",
                     f"reference/ has no {quoted(file)}, without which it earns nothing; write it",
                 )
-    yield from _limits(assignment)
-
-
-def _limits(assignment: Assignment) -> Iterator[tuple[str, str]]:
-    limited = (assignment.limits, LEAST, "program"), (assignment.build, LEAST_OF_BUILD, "build")
-    for of, least, what in limited:
-        values = values_of(of) if of else {}
-        for name, value in values.items():
-            if name in least and value < least[name]:
-                side, bound = "little", least[name]
-            elif name in MOST and value > MOST[name]:
-                side, bound = "much", MOST[name]
-            else:
-                continue
-            message = f"{value:,} is too {side} for any {what} (the bound is {bound:,})"
-            yield name, f"{message}; mind the unit, which the name ends with"
 
 
 def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:

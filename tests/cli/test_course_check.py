@@ -147,9 +147,19 @@ def item(keys: str) -> str:
             '("numpi",)',
             ":15: preloads: no module is called numpi; did you mean numpy?",
         ),
-        (ASSIGNMENT, "memory_mb=1024", "memory_mb=1", ":17: memory_mb: 1 is too little for any program"),
-        (ASSIGNMENT, "memory_mb=1024", "memory_mb=2**40", ":17: memory_mb: 1,099,511,627,776 is too much"),
-        (ASSIGNMENT, "call_wall_s=5.0", "call_wall_s=0.005", ":17: call_wall_s: 0.005 is too little"),
+        (
+            ASSIGNMENT,
+            "memory_mb=1024",
+            "memory_mb=1",
+            ":17: limits: memory_mb: 1 is too little for any program",
+        ),
+        (
+            ASSIGNMENT,
+            "memory_mb=1024",
+            "memory_mb=2**40",
+            ":17: limits: memory_mb: 1,099,511,627,776 is too much",
+        ),
+        (ASSIGNMENT, "call_wall_s=5.0", "call_wall_s=0.005", ":17: limits: call_wall_s: 0.005 is too little"),
         (
             ASSIGNMENT,
             'name="vectors"',
@@ -644,7 +654,7 @@ def test_a_module_that_the_courses_driver_lacks_costs_nobody_points(course, lack
 
 def test_what_rests_on_text_alone_is_found_by_rubric_check_too(course):
     path = course / ASSIGNMENT
-    path.write_text(path.read_text().replace("memory_mb=1024", "memory_mb=1"))
+    path.write_text(path.read_text().replace('title="Vectors"', 'title=" "'))
     settings = course / COURSE
     settings.write_text(
         settings.read_text().replace(
@@ -655,7 +665,7 @@ def test_what_rests_on_text_alone_is_found_by_rubric_check_too(course):
     done = grader(course, "rubric", "check")
     first, second = done.stderr.splitlines()
     assert "extensions.bob: nobody on the roster is called so" in first
-    assert f"{ASSIGNMENT}:17: memory_mb: 1 is too little" in second
+    assert f"{ASSIGNMENT}:11: title: is empty" in second
     assert done.returncode == 4
 
 

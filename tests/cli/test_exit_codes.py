@@ -88,6 +88,16 @@ def test_2_and_one_line_for_an_option_that_cannot_be(course, arguments, line):
     assert (done.returncode, told[: len(line) + 8]) == (2, f"grader: {line}")
 
 
+def test_4_if_a_limit_fits_no_program_whatever_the_command(course):
+    """As a number in another unit: everybody would lose by it, or nobody be bounded."""
+    file = course.folder / "assignments/tiny/assignment.py"
+    course.write("assignments/tiny/assignment.py", file.read_text().replace("60.0", "0.001"))
+    line = "limits: call_wall_s: 0.001 is too little for any program (the bound is 0.05); mind the unit"
+    for command in (("course", "check"), ("run", course.submit())):
+        done = course.run(*command)
+        assert (done.returncode, line in lines_of(done)[-1]) == (4, True)
+
+
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("wrong", [("--item", "nothing.*"), ("--min-isolation", "a_moat")])
 def test_what_cannot_be_asked_for_leaves_the_results_as_they_are(course, wrong):
