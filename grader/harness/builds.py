@@ -18,7 +18,7 @@ from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
-from grader.harness.diagnoses import lacking, lacking_header, renames
+from grader.harness.diagnoses import lacking, lacking_header, missing_for_make, renames
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
@@ -164,6 +164,8 @@ class Builds:
                 if error.line and folder is not None and holds_file(folder, error.file):
                     line = f"{name}/{error}; the reference cannot be built, and so nobody's build is judged"
                     return CourseError(f"{line}; correct the file", output=built.output)
+        if why := missing_for_make(built.errors, self._build.command):
+            return CourseError(why, output=built.output)
         places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
         return CourseError(
             f"reference: cannot be built: {built.note}; correct it, {places}", output=built.output

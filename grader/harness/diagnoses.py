@@ -68,6 +68,7 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     ),
 )
 
+_NO_RULE = re.compile(r"No rule to make target '([^']+)'|no makefile found")
 _TOOLKIT_HEADERS = re.compile(
     r"(?:cuda|cuda_runtime|cuda_runtime_api|cuda_fp16|cuda_bf16|cuda_profiler_api|device_launch_parameters|"
     r"cublas|cublas_v2|cublas_api|cublasLt|cublasXt|curand|curand_kernel|cufft|cusparse|cusparse_v2|cusolverDn|"
@@ -96,6 +97,20 @@ def diagnose(of: Diagnostic) -> Diagnosis | None:
 def renames(errors: Iterable[Diagnostic]) -> bool:
     """Whether a header that gives what was removed its new name could help."""
     return any(name in error.message for error in errors for name in RENAMED)
+
+
+def missing_for_make(errors: Iterable[Diagnostic], command: Sequence[str]) -> str:
+    """Return which file of the course make finds nowhere, and what to do; empty if it finds all."""
+    for error in errors:
+        if not (match := _NO_RULE.search(error.message)):
+            continue
+        if match[1] is None:
+            return "given/ has no Makefile that make finds; write given/Makefile"
+        if match[1] in command:
+            return f"given/ has no Makefile with a rule for {match[1]}; write it"
+        why = f"given/ has no {match[1]}, which make needs, nor has reference/"
+        return f"{why}; write it, or correct the Makefile"
+    return ""
 
 
 def lacking(errors: Sequence[Diagnostic], architecture: str) -> str:

@@ -438,6 +438,16 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
             NotObservedError,
             "the reference cannot be built here either: .*cc1plus cannot be loaded; install",
         ),
+        (
+            {"given/Makefile": "lib/lib.so: src/work.c par.h\n\ttrue\n"},
+            CourseError,
+            r"^given/ has no par\.h, which make needs, nor has reference/; write it, or correct the",
+        ),
+        (
+            {"given/makefile.txt": MAKEFILE, "given/Makefile": None},
+            CourseError,
+            r"^given/ has no Makefile that make finds; write given/Makefile$",
+        ),
         ({"given/Makefile": "all:\n\ttrue\n"}, CourseError, "not made; .* given/ or products in assign"),
         ({"given/Makefile": "all:\n\tsleep 99\n"}, CourseError, "did not end within 1 s of its own time"),
         (

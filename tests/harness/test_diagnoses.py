@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.contracts.build import Diagnostic
-from grader.harness.diagnoses import diagnose, lacking, renames
+from grader.harness.diagnoses import diagnose, lacking, missing_for_make, renames
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,22 @@ def test_a_place_is_as_exact_as_it_is_known():
     assert str(Diagnostic(message="x")) == "x"
     assert renames([Diagnostic(message='identifier "cudaThreadExit" is undefined')])
     assert not renames([Diagnostic(message='identifier "cudaThread" is undefined')])
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("No rule to make target 'all'.  Stop.", "given/ has no Makefile with a rule for all; write it"),
+        (
+            "No rule to make target 'par.h', needed by 'libpar.so'.  Stop.",
+            "given/ has no par.h, which make needs, nor has reference/; write it, or correct the Makefile",
+        ),
+        (
+            "No targets specified and no makefile found.  Stop.",
+            "given/ has no Makefile that make finds; write given/Makefile",
+        ),
+        ("'x' was not declared in this scope", ""),
+    ],
+)
+def test_what_make_lacks_with_the_reference_is_the_courses_to_write(message, line):
+    assert missing_for_make([Diagnostic(message=message)], ("make", "-O", "all")) == line
