@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.contracts.check import CheckKind
 from grader.errors import NotObservedError
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """So many files are named in one sentence."""
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu")
+"""Endings of files that a compiler makes objects of."""
 _NO_RULE = re.compile(r"No rule to make target '([^']+)'")
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
@@ -127,8 +130,9 @@ def _note(built: Built) -> str:
 
 
 def _meant(built: Built, context: CheckContext) -> str:
-    """Return which file was probably meant to be one that make does not find; empty if none was."""
+    """Return which file make does not find, or was probably meant to be it; empty if nobody knows."""
     from grader.filenames import meant
+    from grader.harness.diagnoses import OBJECTS
 
     if built.outcome is Outcome.NOT_BUILT:
         for error in built.errors:
@@ -137,6 +141,22 @@ def _meant(built: Built, context: CheckContext) -> str:
             alike = (file for file in context.files if file.casefold() == name.casefold())
             if name and (near := meant(name, (*context.dropped, *alike), context.files)):
                 return f"; {near[0]} was handed in: {near[1]}"
+            target_path = PurePosixPath(name)
+            if target_path.suffix[1:] in OBJECTS and (source := _missing_source(target_path.stem, context)):
+                return f"; {source}"
+    return ""
+
+
+def _missing_source(stem: str, context: CheckContext) -> str:
+    """Return that the file of which make names the object was not handed in; empty if it was, or is unknown.
+
+    A rule such as `build/%.o: src/%` does not apply where the source is missing: make names `build/work.c.o`.
+    """
+    for name in (stem, *(f"{stem}{suffix}" for suffix in SOURCES)):
+        observation = context.missing(f"*{name}")
+        file = PurePosixPath(observation.note.removesuffix(" was not handed in"))
+        if file.name == name and str(file) not in context.files:
+            return str(observation.facts[MISSING_FILE])
     return ""
 
 

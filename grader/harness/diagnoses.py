@@ -20,6 +20,8 @@ class Diagnosis:
     """One sentence on what to do."""
 
 
+OBJECTS = ("o", "obj", "lo", "d", "a", "so", "ptx", "cubin", "fatbin")
+"""Endings of what compilers make, without the dot: nobody hands in such files."""
 _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     (
         "removed_api",
@@ -50,6 +52,11 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "too_much_shared_memory",
         r"Entry function '(\w+)' uses too much shared data",
         "the arrays that a kernel declares __shared__ may have 48 KiB together",
+    ),
+    (
+        "missing_file",
+        rf"No rule to make target '([^']+\.(?:{'|'.join(OBJECTS)}))'",
+        "what {} is made from was not handed in, or lies in another folder; names must be exact",
     ),
     (
         "missing_file",

@@ -86,7 +86,7 @@ def file_advice(note: str, submission: Submission) -> str:
 
 
 def module_advice(note: str, submission: Submission) -> str:
-    """Say what to do about a module that an import or a call lacks; empty if it failed for another reason."""
+    """Say what to do about a module that an import or a call lacks; empty if it lacks none."""
     lacked = _LACKED.search(note)
     if not lacked:
         return ""

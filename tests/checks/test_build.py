@@ -79,7 +79,15 @@ def contexts(tmp_path):
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
     def make(
-        files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, dropped=(), limits=LIMITS, **built_for
+        files,
+        course=COURSE,
+        plan=PLAN,
+        *,
+        sandbox=BubblewrapSandbox,
+        dropped=(),
+        accepts=(),
+        limits=LIMITS,
+        **built_for,
     ):
         place = tmp_path / f"run{len(opened)}"
         write(place / "workspace", files)
@@ -106,6 +114,7 @@ def contexts(tmp_path):
             assignment_folder=str(place / "assignment"),
             workspace=str(place / "workspace"),
             tasks=(),
+            accepts=accepts,
             preloads={"driver": ("numpy",)},
             limits=limits,
             seed="5eed",
@@ -157,6 +166,33 @@ def test_a_source_that_make_does_not_find_is_told_with_what_was_meant_to_be_it(c
     observation = observe(contexts({"src/other.h": ""}, dropped=dropped))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note.endswith(ends)
+
+
+@pytest.mark.parametrize(
+    ("objects", "sources"), [("build/work.c.o", "build/%.o: src/%"), ("build/work.o", "build/%.o: src/%.c")]
+)
+@pytest.mark.parametrize(
+    ("files", "dropped", "ends"),
+    [
+        ((), (), "; src/work.c was not handed in"),
+        (("src/work.h",), (), "; src/work.c was not handed in"),
+        ((), ("work.c",), "; src/work.c was not handed in, but work.c was: it must lie in src/"),
+    ],
+)
+def test_a_source_of_which_make_names_the_object_is_named(contexts, objects, sources, files, dropped, ends):
+    makefile = f"lib/lib.so: {objects}\n\tmkdir -p lib\n\tgcc -shared -o $@ $^\n{sources}\n\tmkdir -p build\n"
+    context = contexts(
+        dict.fromkeys(("src/other.h", *files), ""),
+        {"given/Makefile": f"{makefile}\tgcc -fPIC -c -o $@ $<\n"},
+        dropped=dropped,
+        accepts=("src/work.c", "src/*.h", "src/other.c"),
+    )
+    observation = observe(context)
+    assert observation.outcome is Outcome.NOT_BUILT
+    advice = (
+        f"(what {objects} is made from was not handed in, or lies in another folder; names must be exact)"
+    )
+    assert observation.note.endswith(f"{advice}{ends}")
 
 
 def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts):
