@@ -92,9 +92,11 @@ def test_a_clock_that_is_an_hour_off_is_told_and_so_is_a_setup_that_fails():
         lines = findings(
             facts | {"setup_status": status}, batch, machine="n", arrival=arrival, limit_s=9.0, least=""
         )
-        return [finding.message for finding in lines if finding.name == "setup"]
+        return [(each.works, each.message, each.advice) for each in lines if each.name == "setup"]
 
+    advice = "correct `setup` in engines of course.yaml or of the site's file"
+    not_found = "its last command ended with 127; printed: no such module"
     assert setup("", 0) == []
-    assert setup("no such module", 0) == ["printed: no such module"]
-    assert setup("no such module", 127) == ["its last command ended with 127; printed: no such module"]
-    assert setup("", 1) == ["its last command ended with 1"]
+    assert setup("no such module", 0) == [(True, "printed: no such module", "")]
+    assert setup("no such module", 127) == [(False, not_found, advice)]
+    assert setup("", 1) == [(True, "its last command ended with 1", f"if that is a failure, {advice}")]

@@ -265,6 +265,8 @@ def test_the_words_of_a_refusal_are_those_with_the_cause(command, tmp_path, prin
         ("Invalid feature specification", "`gpu`"),
         ("Memory specification can not be satisfied", "`memory`"),
         ("CPU count per node can not be satisfied; Requested node configuration is not available", "`cpus`"),
+        ("Invalid node name specified", "`options`"),
+        ("Invalid --mem specification", "`memory`"),
         ("something new", "engines.slurm"),
     ],
 )
@@ -328,6 +330,21 @@ def test_without_slurm_conf_nothing_is_waited_for(command, monkeypatch):
     assert str(caught.value) == "s_p_parse_file: cannot stat file /nope: No such file"
     with pytest.raises(NotObservedError, match="cannot stat file /nope: No such file; see SLURM_CONF"):
         SlurmScheduler(options()).gpus()
+
+
+def test_a_machine_without_slurm_is_told_so_and_no_setting_is_blamed(command):
+    lines = (
+        "resolve_ctls_from_dns_srv: res_nsearch error: Unknown host",
+        "fetch_config: DNS SRV lookup failed",
+        "_establish_config_source: failed to fetch config",
+        "Could not establish a configuration source",
+    )
+    command("sinfo", "".join(f"echo 'sinfo: error: {line}' >&2\n" for line in lines) + "exit 1")
+    with pytest.raises(NotObservedError) as caught:
+        SlurmScheduler(options()).gpus()
+    told = str(caught.value)
+    assert told.startswith("slurm: sinfo fails: resolve_ctls_from_dns_srv: ")
+    assert told.endswith("; see SLURM_CONF, and run grader where sinfo works")
 
 
 def test_a_command_that_does_not_end_is_ended(command, monkeypatch):

@@ -28,6 +28,8 @@ from grader.machine.lease import Leases
 
 DOCTOR_S = 300.0
 """Seconds that `grader doctor` may take there."""
+_NOT_STARTED = (126, 127)
+"""A shell's status for a command that it cannot start, or does not find."""
 LATE_S = 5.0
 """Where a new line shows later than this, every order waits for it."""
 CLOCK_S = 60.0
@@ -174,7 +176,10 @@ def findings(
     status = facts.get("setup_status", 0)
     failed = f"its last command ended with {status}" if status else ""
     if setup := "; ".join(filter(None, (failed, arrival.printed and f"printed: {arrival.printed}"))):
-        yield finding("setup", True, setup)
+        certain = status in _NOT_STARTED
+        advice = "correct `setup` in engines of course.yaml or of the site's file" if status else ""
+        unsure = f"if that is a failure, {advice}" if advice else ""
+        yield finding("setup", not certain, setup, advice if certain else unsure)
     yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
 
 

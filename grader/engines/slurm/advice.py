@@ -6,16 +6,20 @@ import re
 
 WHERE = "engines.slurm of course.yaml or of the site's file"
 _REFUSALS = (
-    (r"slurm\.conf|(cannot stat|unable to status) file", "see SLURM_CONF, and run grader where sinfo works"),
+    (
+        r"slurm\.conf|(cannot stat|unable to status) file|fetch_config|configuration source",
+        "see SLURM_CONF, and run grader where sinfo works",
+    ),
     (r"^no node of", "see `cpus`, `gpu` and `partition` in {where}"),
     (r"partition.*(not available|inactive|drain)", "see sinfo, and name another `partition`, in {where}"),
     (r"\baccount\b", "see `account` and `partition` in {where}"),
     (r"partition", "see `partition` in {where}"),
+    (r"node ?(name|list)", "see `options` in {where}"),  # no setting of ours names a node
     (r"qos|wckey|reservation|license", "see `options` in {where}"),
     (r"Max\w*Wall|time", "see `time` and `options` in {where}"),
     (r"unrecognized|invalid option|ambiguous|requires an argument", "see `options` in {where}"),
     (r"feature|gres|gpu", "see `gpu` in {where}"),
-    (r"memory", "see `memory` in {where}"),
+    (r"memory|--mem\b", "see `memory` in {where}"),
     (r"node|cpu|config", "see `cpus`, `memory` and `gpu` in {where}"),
 )
 """By a part of sbatch's words, the first that fits."""

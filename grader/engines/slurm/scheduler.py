@@ -90,9 +90,9 @@ class SlurmScheduler:
         try:
             return max((nodes.gpus for nodes in self._nodes_of(settings.partition)), default=0)
         except SchedulerAwayError as error:
-            raise NotObservedError(f"slurm: sinfo does not tell of GPUs ({error}); try again later") from None
+            raise NotObservedError(f"slurm: sinfo fails ({error}); try again later") from None
         except SchedulerRefusedError as error:
-            raise NotObservedError(f"slurm: sinfo does not tell of GPUs: {error}") from None
+            raise NotObservedError(f"slurm: sinfo fails: {error}") from None
 
     def _task(self, wants: Wants) -> CpuTask | GpuTask:
         return self.options.gpu if wants.gpus else self.options.cpu
