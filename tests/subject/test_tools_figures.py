@@ -67,9 +67,16 @@ def test_threads_of_a_block_are_read_without_blocks(text):
         "A block can have at most 1024 threads, so 2048 threads per block would fail.",
         "If a block had 2048 threads, nothing would run.",
         "Wir können nicht 2048 Threads pro Block starten.",
+        "one thread of a block for each element",
+        "A single thread in the block adds the parts, the others wait.",
+        "1 thread of every block writes",
+        "ein Thread in jedem Block",
+        "un hilo de cada bloque, un thread dans chaque bloc, один поток в блоке",
+        "כל בלוק: חוט אחד בכל בלוק",
+        "Each block has a thread that writes the sum.",
     ],
 )
-def test_totals_and_what_cannot_be_are_no_launches(text):
+def test_totals_single_threads_and_what_cannot_be_are_no_launches(text):
     assert shapes(text) == []
 
 

@@ -97,7 +97,9 @@ def _matches(text: str, kernel: str) -> Iterator[re.Match[str]]:
     for pattern in (_PER_BLOCK, _EACH_BLOCK, _NAMED):
         for match in islice(pattern.finditer(text), MATCHES):
             within = any(start <= match.start("threads") < end for start, end in spans)
-            if not within and match.start() > ended:
+            # "one thread of a block adds the parts": what that thread does, and not how many there are
+            is_one_of_many = pattern is not _NAMED and _count(match["threads"]) == 1
+            if not within and not is_one_of_many and match.start() > ended:
                 yield match
 
 
