@@ -65,9 +65,10 @@ class RunSummary:
         self._as_json = as_json
         self._several = run.several
         self._many = run.several or len(run.uploads) > FEW
-        self._total = len(run.uploads)
         self._reasons = ExitReasons(require_final=require_final)
         self._cards: dict[int, Any] = {}
+        self._refused = list(run.problems)
+        """A line for each reason why something was not graded, in the order in which they come."""
         self._waiting: dict[int, Graded | Exception] = {}
         """Results of a few submissions that wait for earlier ones, to be printed in order."""
         self._next = 0
@@ -106,8 +107,8 @@ class RunSummary:
     def close(self) -> ExitCode:
         """Print the totals and return the exit code."""
         if self._as_json:
-            cards = [self._cards[number] for number in sorted(self._cards)]
-            echo_json(cards[0] if self._total == 1 and cards else cards)
+            scores = [self._cards[number] for number in sorted(self._cards)]
+            echo_json({"scores": scores, "refused": self._refused})
         for problem, others in self._repeated.items():
             if others:
                 first = ", ".join(others if len(others) <= NAMED else [*others[:NAMED], "…"])
@@ -137,7 +138,7 @@ class RunSummary:
             from grader.cli.main import tell
 
             name = self._uploads[number].name
-            code = tell(result, lambda problem: self._tell_once(problem, name))
+            code = tell(result, lambda problem: self._tell_refused(problem, name))
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
             self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             self._ungraded.update(self._senders(self._uploads[number]))
@@ -192,6 +193,10 @@ class RunSummary:
                     f"{where}: {shown(path)} inside is not unpacked, and there is no {absent}; "
                     "look whether that is in it"
                 )
+
+    def _tell_refused(self, problem: str, name: str) -> None:
+        self._refused.append(one_line(problem))
+        self._tell_once(problem, name)
 
     def _tell_once(self, line: str, name: str) -> None:
         """Print a line on a submission; in a class, count it where it differs in the results folder only."""

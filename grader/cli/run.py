@@ -56,7 +56,7 @@ from grader.reports.class_progress import ClassProgress
     type=LOCATION,
     help="Record the grades in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print scores and refusals as JSON on standard output.")
 @click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
 @click.option(
     "--jobs",

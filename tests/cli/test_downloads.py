@@ -93,7 +93,7 @@ def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):
         path.write_text("def double(x): return 2 * x")
     done = course.run("run", "--json", "--student", "dan", *map(str, paths))
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["students"] == ["dan"]
+    assert json.loads(done.stdout)["scores"][0]["students"] == ["dan"]
 
 
 def test_a_wrong_roster_stops_before_anything_is_graded(course):

@@ -395,10 +395,21 @@ def test_several_archives_end_with_the_worst_and_each_is_graded(course, no_bubbl
 
 def test_json_is_alone_on_standard_output(course):
     done = course.run("run", "--json", course.submit("ann"))
-    assert json.loads(done.stdout)["items"][0]["id"] == "double"
+    document = json.loads(done.stdout)
+    assert (document["scores"][0]["items"][0]["id"], document["refused"]) == ("double", [])
     done = course.run("run", "--json", course.submit("ann"), course.submit("eve", name="else.txt"))
-    assert [len(card["items"]) for card in json.loads(done.stdout)] == [2]
-    assert len(lines_of(done)) == 1
+    document = json.loads(done.stdout)
+    assert [len(card["items"]) for card in document["scores"]] == [2]
+    assert [f"grader: {line}" for line in document["refused"]] == lines_of(done)
+    done = course.run("run", "--json", str(course.submissions_folder / "eve.tar.gz"))
+    assert json.loads(done.stdout) == {"scores": [], "refused": document["refused"]}
+    for number in range(2):
+        course.submit(f"fay{number}", name="else.txt")
+    done = course.run("run", "--json", str(course.submissions_folder))
+    document = json.loads(done.stdout)
+    assert [card["students"] for card in document["scores"]] == [["ann"]]
+    named = [line.partition(":")[0].rpartition("/")[2] for line in document["refused"]]
+    assert sorted(named) == ["eve.tar.gz", "fay0.tar.gz", "fay1.tar.gz"]
 
 
 @pytest.mark.parametrize(("code", "number"), [(129, "SIGHUP"), (130, "SIGINT"), (143, "SIGTERM")])

@@ -228,5 +228,5 @@ def test_the_default_results_folder_is_below_the_working_directory(course):
         text=True,
         check=True,
     )
-    assert json.loads(done.stdout)["students"] == ["ann"]
+    assert json.loads(done.stdout)["scores"][0]["students"] == ["ann"]
     assert (course.cwd / "results" / "tiny" / "ann" / "score.json").is_file()
