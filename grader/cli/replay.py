@@ -79,12 +79,15 @@ def command(
 
 
 def _document(replayed: Replay) -> dict[str, Any]:
+    from grader.config.codec import to_plain
+
     return {
         "item": replayed.item,
         "seed": replayed.seed,
         "facts": {
             fact.name: {"then": fact.then, "now": fact.now, "same": fact.same} for fact in replayed.facts
         },
+        "given": None if replayed.given is None else to_plain(replayed.given),
         "then": _look(replayed.then),
         "now": _look(replayed.now),
     }
@@ -103,13 +106,17 @@ def _text(replayed: Replay) -> Iterator[str]:
     drawn = (
         f"seed {replayed.seed}, as then"
         if replayed.seed
-        else "nothing was drawn then, so other inputs were now"
+        else "no seed was kept then; what is drawn is drawn anew"
     )
     yield f"    {drawn}"
     if same := [fact.name for fact in replayed.facts if fact.same]:
         yield f"    the same: {', '.join(same)}"
     yield from (f"    {_differing(fact)}" for fact in replayed.facts if not fact.same)
     yield ""
+    if given := replayed.given:
+        points = f"{given.points:g} of {given.possible:g}"
+        yield f"    {given.by} gave {points}; below is what the program saw"
+        yield ""
     width = max(_NARROWEST, shutil.get_terminal_size((100, 0)).columns)
     for label, then, now in [("", "then", "now"), *_rows(replayed.then, replayed.now)]:
         yield from _beside(one_line(label), one_line(then), one_line(now), width)

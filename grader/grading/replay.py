@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
+from grader.config.points_file import PointsGiven, read_points
 from grader.config.problem import show_path, suggestion
 from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from grader.intake.upload import Upload
     from grader.plugins import Plugins
 
-_MACHINE = ("grader", "python", "processor", "kernel", "gpus")
+_MACHINE = ("grader", "python", "processor", "kernel")
 """Of a run's environment, what may explain another result."""
+_GPUS = "gpus"
+"""In an environment, devices of the run; missing where no item of it uses any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +80,12 @@ class Replay:
     item: str
     title: str
     seed: str
-    """Empty if nothing was drawn at that time: then other inputs were drawn now."""
+    """Empty if none was kept: what is drawn, if anything, was drawn anew."""
     facts: tuple[Fact, ...]
     then: Look
     now: Look
+    given: PointsGiven | None = None
+    """The points that a person gave for it, which the score has in place of those of `then`."""
 
 
 def read_score(path: Path) -> StoredScore:
@@ -175,8 +180,9 @@ def replay(
             Fact(name="submission", then=evidence.submission.digest, now=submission.digest),
             Fact(name="rubric", then=stored.rubric, now=loaded.digest),
             Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
-            *_surroundings(stored.run_of.get(item), run, code),
+            *surroundings(stored.run_of.get(item), run, code),
         ),
+        given=read_points(stored.folder, evidence.submission.digest).get(item),
         then=_judged(then, loaded, evidence, course, plugins),
         now=_judged(now, loaded, evidence, course, plugins),
     )
@@ -221,17 +227,24 @@ def _judged(
     )
 
 
-def _surroundings(then: WorkerRun | None, now: WorkerRun, course: str) -> tuple[Fact, ...]:
+def surroundings(then: WorkerRun | None, now: WorkerRun, course: str) -> tuple[Fact, ...]:
+    """Return what may explain another result: course code, sandbox, machine and, if it uses them, GPUs."""
     before: Mapping[str, Any] = then.environment if then else {}
     machine = (
         Fact(name=name, then=_spelled(before.get(name)), now=_spelled(now.environment.get(name)))
         for name in _MACHINE
     )
+    gpus = [_gpus(environment.get(_GPUS)) for environment in (before, now.environment)]
     return (
         Fact(name="course code", then=then.course if then else "", now=course),
         Fact(name="sandbox", then=then.isolation if then else "", now=now.isolation),
         *(fact for fact in machine if fact.then or fact.now),
+        *([Fact(name=_GPUS, then=gpus[0], now=gpus[1])] if _GPUS in now.environment else ()),
     )
+
+
+def _gpus(gpus: Sequence[Any] | None) -> str:
+    return dumps(gpus) if gpus else "none"
 
 
 def _spelled(value: Any) -> str:

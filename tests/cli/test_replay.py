@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+
+from grader.config.points_file import PointsGiven, append_points
+from grader.grading.replay import surroundings
+from grader.model.evidence import WorkerRun
 
 DOUBLE = {"id": "double", "title": "double doubles", "points": 2, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
@@ -49,6 +54,35 @@ def test_the_same_inputs_are_drawn_and_everything_is_as_it_was(graded):
     assert [seen[when]["points"] for when in ("then", "now")] == [0, 0]
     assert differing(seen) == []
     assert {p: p.read_bytes() for p in graded.out.rglob("*") if p.is_file()} == files
+
+
+def test_points_of_a_person_are_named_beside_what_the_program_saw(graded):
+    digest = json.loads(Path(score(graded, "ben")).read_text())["digests"]["submission"]
+    given = PointsGiven(item="double", points=1.5, possible=2.0, by="Ada", at="2026-01-01", submission=digest)
+    append_points(graded.results("ben"), [given])
+    done = graded.run("replay", score(graded, "ben"), "--item", "double")
+    assert done.returncode == 0
+    assert "    Ada gave 1.5 of 2; below is what the program saw" in done.stdout.splitlines()
+    assert replayed(graded, score(graded, "ben"), "--item", "double")["given"]["by"] == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "differs"),
+    [
+        ([], None, []),
+        ([{"name": "H200"}], None, []),
+        ([], [], []),
+        ([], [{"name": "H200"}], [("none", '[{"name":"H200"}]')]),
+        (None, [{"name": "H200"}], [("none", '[{"name":"H200"}]')]),
+    ],
+)
+def test_gpus_are_compared_where_the_item_uses_them(then, now, differs):
+    def run(gpus):
+        environment = {} if gpus is None else {"gpus": gpus}
+        return WorkerRun(id="r", started_at="", isolation="", course="", environment=environment)
+
+    compared = surroundings(run(then), run(now), "")
+    assert [(fact.then, fact.now) for fact in compared if fact.name == "gpus" and not fact.same] == differs
 
 
 def test_a_person_reads_both_side_by_side(graded):

@@ -43,7 +43,7 @@ def test_a_run_is_replayed_by_one_click_and_its_points_stay_through_later_runs(d
     assert "a person gave 3.5 of 4" in feedback.read_text()
     ada.post("/a/demo/requests", submission=entry.number, item=ITEM, text="Look again, please.")
     page = demo.texts(ada.post("/a/demo/requests/1/replay").text)
-    assert "Replay" in page
+    assert "Replay Ada gave 3.5 of 4; below is what the program saw." in page
     assert "Then Now" in page
     assert "Outcome observed observed" in page
     (demo.results / "demo" / "zoe" / "manual.jsonl").unlink()  # as on a machine that has not heard of them
