@@ -73,8 +73,7 @@ class Explanations:
         named = (lacks[1] or lacks[2]) if lacks else module if _NO_FUNCTION in call.note else ""
         if named and self._is_empty(f"{named.replace('.', '/')}.py"):
             return f"; {named.replace('.', '/')}.py is empty"
-        submission = self.job.submission
-        return file_advice(call.note, submission) or module_advice(call.note, submission)
+        return file_advice(call.note, self.job.submission)
 
     def _is_empty(self, file: str) -> bool:
         """Tell whether a file of the submission holds nothing but space."""
