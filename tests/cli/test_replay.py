@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -113,6 +114,13 @@ def test_what_it_needed_had_passed_and_is_not_run_again(graded):
     assert (seen["then"]["points"], seen["now"]["points"]) == (2, 2)
     skipped = replayed(graded, score(graded, "ben"), "--item", "square")
     assert [skipped[when]["observation"]["outcome"] for when in ("then", "now")] == ["skipped", "skipped"]
+
+
+def test_where_its_files_were_removed_the_option_is_named_that_gives_them(graded):
+    rmtree(graded.results() / "workspace")
+    done = graded.run("replay", score(graded), "--item", "double")
+    line = "workspace: is there no more; name what was handed in by --archive\n"
+    assert (done.returncode, done.stderr.endswith(line)) == (2, True)
 
 
 def test_another_submission_is_said_to_be_one(graded):
