@@ -67,6 +67,8 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     Raises:
         UsageError: the list cannot be read, or a time was given beside it.
     """
+    from grader.cli.echo import tell_line
+    from grader.config.problem import closest, show_path
     from grader.config.times import WHO, id_of, read_times
     from grader.grading.attempts import sender_of_request
 
@@ -78,12 +80,24 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         for student in course.roster.students
     }
     timed_requests: list[Request] = []
-    for request in requests:
-        sender = sender_of_request(request, course.roster)
+    senders = [sender_of_request(request, course.roster) for request in requests]
+    known = {
+        id_of("student", name) for sender in senders if sender for name in (sender.student, *sender.members)
+    }
+    unknown = [
+        value
+        for field, value in times.by_id.keys() - known - {*chain.from_iterable(ids.values())}
+        if field == "student"
+    ]
+    for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
         in_name = [id_of("student", name) for name in names]
         if sender and sender.lms_id:
             in_name.append(id_of("canvas_id", sender.lms_id))
         on_roster = chain.from_iterable(ids.get(name, ()) for name in names)
-        timed_requests.append(replace(request, submitted_at=times.of((*in_name, *on_roster))))
+        time = times.of((*in_name, *on_roster))
+        for name in names if time is None else ():
+            if near := closest(name.casefold(), unknown):
+                tell_line(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
+        timed_requests.append(replace(request, submitted_at=time))
     return timed_requests

@@ -416,6 +416,18 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     )
 
 
+def test_a_name_of_the_list_that_nobody_has_is_told_to_whom_it_resembles(course, tmp_path):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,name\nann,Ann\nanna,Anna\n")
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\nannn,2024-12-23 13:00\nanna,2024-12-23 11:00\n")
+    done = course.run("run", course.submit("ann"), "--times", str(times))
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"grader: {times}: has no time of ann; is that meant by annn?\n",
+    )
+
+
 @pytest.mark.parametrize("student", ["ann", "ben+ann"])
 def test_a_list_of_times_goes_by_the_student_that_the_command_names(course, tmp_path, student):
     course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
