@@ -145,11 +145,11 @@ def replay(
             raise UsageError(f"--item {item}: is judged by a person alone; nothing can be observed again")
         observed = [name for name in titles if name in evidence.observations]
         raise UsageError(f"--item {item}: was not observed under this name; {suggestion(item, observed)}")
-    kept = stored.folder / WORKSPACE
-    if archive is None and not kept.exists():
-        raise UsageError(f"{show_path(kept)}: is there no more; name what was handed in by --archive")
+    workspace = stored.folder / WORKSPACE
+    if archive is None and not workspace.exists():
+        raise UsageError(f"{show_path(workspace)}: is there no more; name what was handed in by --archive")
     submission = receive(
-        kept if archive is None else archive,
+        workspace if archive is None else archive,
         assignments=plugins.assignments,
         workspace=place / WORKSPACE,
         student=evidence.submission.student,
