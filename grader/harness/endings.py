@@ -45,6 +45,12 @@ _LAST_WORDS = re.compile(
 )
 """The beginning of a line that glibc, libstdc++ or `assert` writes before SIGABRT."""
 
+_CAUSES = {
+    "without an active exception": "a std::thread that was not joined ends so",
+    "Resource temporarily unavailable": "{} processes and threads at once are allowed",
+}
+"""What words of `_LAST_WORDS` mean, by their end."""
+
 
 class LostError(Exception):
     """Pid 1 of the check is gone, silent, or failed: it is open whose doing that is."""
@@ -96,7 +102,8 @@ def in_its_words(end: ProgramEnd, output: str, limits: Limits) -> ProgramEnd:
     if "'std::bad_alloc'" in words:
         note = f"ran out of memory (std::bad_alloc); {limits.memory_mb} MiB are allowed"
         return ProgramEnd(outcome=Outcome.OUT_OF_MEMORY, note=note)
-    return replace(end, note=f"gave up (SIGABRT): {words}") if words else end
+    causes = (cause.format(limits.processes) for last, cause in _CAUSES.items() if words.endswith(last))
+    return replace(end, note=f"gave up (SIGABRT): {'; '.join((words, *causes))}") if words else end
 
 
 def last_words(output: str) -> str:

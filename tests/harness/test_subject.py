@@ -203,6 +203,19 @@ def test_every_way_to_end_has_an_outcome(classroom, body, outcome, note):
             "gave up (SIGABRT): terminate called after throwing an instance of 'X' what():  y",
         ),
         (
+            "terminate called without an active exception\n",
+            Outcome.CRASHED,
+            "gave up (SIGABRT): terminate called without an active exception; "
+            "a std::thread that was not joined ends so",
+        ),
+        (
+            "terminate called after throwing an instance of 'std::system_error'\n"
+            "  what():  Resource temporarily unavailable\n",
+            Outcome.CRASHED,
+            "gave up (SIGABRT): terminate called after throwing an instance of 'std::system_error' "
+            "what():  Resource temporarily unavailable; 256 processes and threads at once are allowed",
+        ),
+        (
             "scan.cpp:7: int scan(): Assertion `n > 0' failed.\nanother line\n",
             Outcome.CRASHED,
             "gave up (SIGABRT): scan.cpp:7: int scan(): Assertion `n > 0' failed.",
