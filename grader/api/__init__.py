@@ -36,5 +36,11 @@ def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:
         TypeError: the name is no text.
     """
     if not isinstance(name, str):
-        raise TypeError(f'case: the first argument is its name, as in case("one row", …), got {name!r}')
+        raise TypeError(_nameless(name))
     return InputCase(name=name, args=args, kwargs=kwargs)
+
+
+def _nameless(value: object) -> str:
+    plain = value is None or isinstance(value, int | float)
+    got = repr(value) if plain else type(value).__name__  # an array would be ten lines
+    return f'case: the first argument is its name, as in case("one row", …), got {got}'

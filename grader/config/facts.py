@@ -217,10 +217,15 @@ def reference_imports(file: Path) -> Iterator[int]:
     except Unparsable:
         return
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            names = [node.module] if node.module else [entry.name for entry in node.names]
-            if any(name.partition(".")[0] == "reference" for name in names):
-                yield node.lineno
+        match node:
+            case ast.ImportFrom(module=str() as module, level=0 | 1):
+                names = [module]
+            case ast.Import(names=imported) | ast.ImportFrom(module=None, level=1, names=imported):
+                names = [entry.name for entry in imported]
+            case _:
+                continue
+        if any(name.partition(".")[0] == "reference" for name in names):
+            yield node.lineno
 
 
 class Unparsable(Exception):

@@ -243,6 +243,7 @@ class _Draft:
                 function = values.get(key.metadata.get("like", ""), "").rpartition(".")[2]
                 if function and not values.get(key.name) and function not in self.facts.oracles:
                     message = f"expected.py has no {function}; write it there, or name another by {key.name}"
+                    message += f"; {suggestion(function, self.facts.oracles)}"
                     self.reading.wrong(("items", index, key.metadata["like"]), message)
 
     def check_devices(self) -> None:

@@ -19,7 +19,7 @@ from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.model.options import option
 from grader.model.rubric import MANUAL, Item, Rubric
-from grader.packing.sources import EXPECTED
+from grader.packing.sources import EXPECTED, files_of
 from grader.packing.submissions import sources_in, without_expectation
 from grader.plugins import Plugins
 from grader.scoring.totals import raw_total
@@ -186,7 +186,7 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
 def expectation_problems(
     course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric | None]
 ) -> Iterator[str]:
-    """Yield every problem of the `expected.yaml` of the course's submissions, as a line with its place.
+    """Yield every problem of the course's own submissions: of their `expected.yaml`, or of their files.
 
     `rubrics` holds None for a file that is wrong itself: nothing is compared with it.
     """
@@ -195,6 +195,10 @@ def expectation_problems(
     allowed = _allowed(plugins, rubrics)
     for folder in sources_in(course.folder / SOURCES):
         yield from _read(folder / EXPECTED, allowed, rubrics)[1]
+        try:
+            files_of(folder)
+        except CourseError as error:
+            yield from error.problems
 
 
 def reference_case(folder: Path, rubric: Rubric) -> SelfTestCase:

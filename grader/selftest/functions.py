@@ -29,6 +29,8 @@ WITHIN_S = 60.0
 """Seconds in which a family must have given its cases, and an oracle its answer."""
 _NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
 """Ends the line on a function that imports what this machine lacks, such as torch: nobody's mistake."""
+_NO_REFERENCE = ": ModuleNotFoundError: No module named 'reference'"
+"""Ends the line on each oracle of a file that imports the reference, which `declared` names once."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """Part of the default `repr` of an object."""
 INPUTS_KEY = "inputs"
@@ -50,7 +52,7 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
         try:  # in a fork, for a function of the course may end its process
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))
         except (CourseError, NotObservedError) as error:
-            lines |= dict.fromkeys(error.problems)
+            lines |= dict.fromkeys(p for p in error.problems if not p.endswith(_NO_REFERENCE))
     for line in lines:
         yield line.removeprefix(f"{Path.cwd()}/")
 

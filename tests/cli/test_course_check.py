@@ -76,6 +76,13 @@ def test_a_reference_without_files_is_named_and_so_is_one_without_what_is_requir
     assert any('requires: reference/ has no "vectors.py"' in line for line in told(course))
 
 
+def test_a_submission_of_the_course_that_hands_in_nothing_is_named(course):
+    folder = next((course / "tests/submissions").iterdir())
+    (folder / "files").rename(folder / "file")
+    line = f"hands in nothing; put its files below {folder.name}/files"
+    assert list(told(course)) == [f"tests/submissions/{folder.name}: {line}"]
+
+
 def test_a_right_course_is_told_who_says_what_the_references_earn(course):
     says = "GPU 101: fine; what each reference earns, grader verify says\n"
     assert grader(course, "course", "check").stdout == says
@@ -266,8 +273,8 @@ def item(keys: str) -> str:
         (
             INPUTS,
             'case("whole numbers", ',
-            "case(",
-            ":15: vectors: TypeError: case: the first argument is its name",
+            "case(np.ones((9, 99)), ",
+            ':15: vectors: TypeError: case: the first argument is its name, as in case("one row", …), got nd',
         ),
         (
             INPUTS,
@@ -335,6 +342,12 @@ def item(keys: str) -> str:
             EXPECTED,
             "import numpy as np",
             "import numpy as np\nfrom .reference.vectors import saxpy as right",
+            ":8: imports the reference, which must not be its own oracle; work the answer out otherwise",
+        ),
+        (
+            EXPECTED,
+            "import numpy as np",
+            "import numpy as np\nfrom reference.vectors import saxpy as right",
             ":8: imports the reference, which must not be its own oracle; work the answer out otherwise",
         ),
         (INPUTS, '"whole numbers"', '""', ":12: vectors: a case has an empty name; students read it"),
@@ -429,7 +442,7 @@ def item(keys: str) -> str:
             EXPECTED,
             "def saxpy",
             "def saxy",
-            "of: expected.py has no saxpy; write it there, or name another by",
+            "of: expected.py has no saxpy; write it there, or name another by expected; did you mean saxy?",
         ),
         (
             RUBRIC,
