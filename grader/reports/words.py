@@ -156,7 +156,7 @@ def case_lines(case: Case) -> Iterator[str]:
 
     Further lines of a text begin with a bar: none can be taken for a line of ours.
     """
-    yield one_line(f"{case.name}: {case.note}")
+    yield one_line(": ".join(filter(None, (case.name, case.note))))
     for word, text in (("called", case.called), ("returned", case.returned), ("expected", case.expected)):
         if text:
             first, *more = block(text, LONGEST_TEXT, MOST_TEXT_LINES).split("\n")

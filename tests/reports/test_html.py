@@ -228,6 +228,17 @@ def test_what_lost_points_lies_open_and_what_passed_is_folded(stored):
     assert "max_gpu launches a kernel" not in found  # nothing was seen of it
 
 
+def test_a_case_that_went_well_without_a_call_to_show_is_its_name(stored):
+    card = stored("normal")
+    observations = {
+        name: replace(seen, cases=tuple(replace(case, called="") for case in seen.cases))
+        for name, seen in card.evidence.observations.items()
+    }
+    source = Html().render(replace(card.staff, evidence=replace(card.evidence, observations=observations)))
+    assert "1 case went well" in source
+    assert "<code></code>" not in source
+
+
 def test_a_wrong_case_shows_the_call_what_came_back_and_what_was_expected(stored):
     section = sections(stored("normal"))["zeros_weights has the right shapes"]
     assert section.count('<article class="case wrong">') == 2
