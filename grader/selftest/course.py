@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, tzinfo
 
 from grader.config.course import FILE, Course
 from grader.config.decode import quoted
@@ -50,7 +51,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             continue
         rubrics[path.stem] = rubric
         problems = source_problems(rubric, plugins.assignment_folders[rubric.assignment])
-        yield from read_yaml(path).lines([*problems])
+        yield from read_yaml(path).lines([*_offset_problems(rubric.due, course.zone), *problems])
         yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric])
     graded = {rubric.assignment for rubric in rubrics.values() if rubric}
@@ -58,6 +59,19 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
     yield from expectation_problems(course, plugins, rubrics)
+
+
+def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
+    """Yield a deadline with the offset that the course's clocks have in the other half of the year."""
+    if due is None or not due.utcoffset():  # a deadline in UTC is meant so
+        return
+    local = due.astimezone(zone)
+    half_a_year = timedelta(days=182)
+    others = {(local + half_a_year).utcoffset(), (local - half_a_year).utcoffset()}
+    if due.utcoffset() != local.utcoffset() and due.utcoffset() in others:
+        meant = due.replace(tzinfo=zone).isoformat()
+        message = f"is {local:%H:%M} in {zone}, whose offset is another one then; write {meant}"
+        yield Problem(path=("due",), message=message)
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

@@ -48,20 +48,22 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     for field, message in _problems(assignment, folder):
         line = lines.get(field) or lines.get("name", 1)
         yield f"{show_path(file)}:{line}: {field}: {message}"
-    yield from _misspelt_imports(assignment, folder)
+    yield from _wrong_imports(assignment, folder)
     for line in reference_imports(folder / "expected.py"):
         why = "imports the reference, which must not be its own oracle; work the answer out otherwise"
         yield f"{show_path(folder / 'expected.py')}:{line}: {why}"
 
 
-def _misspelt_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
-    """Yield the imports of `given/` that nobody has, where one that somebody has is much like it."""
+def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
+    """Yield the imports of `given/` that nobody has: of a file that the reference lacks, or misspelt."""
     had = [Path(file).stem for part in ("given", "reference") for file in _files(folder / part)]
     made = assignment.build.products if assignment.build else ()
     absent = absent_imports(folder, made).values()
     for name in sorted({name for names in absent for name in names}):
-        if near := installed_near(name, had):
-            place = import_place(folder, name)
+        place = import_place(folder, name)
+        if accepted([f"{name}.py"], assignment.accepts):
+            yield f"{place}: imports {name}.py, which is handed in, and reference/ has none; write it"
+        elif near := installed_near(name, had):
             yield f"{place}: no module is called {name}; did you mean {near}?"
 
 

@@ -83,6 +83,43 @@ def test_a_submission_of_the_course_that_hands_in_nothing_is_named(course):
     assert list(told(course)) == [f"tests/submissions/{folder.name}: {line}"]
 
 
+def test_a_file_that_a_driver_imports_and_the_reference_lacks_is_named(course):
+    driver = course / "assignments/vectors/given/driver.py"
+    driver.parent.mkdir(exist_ok=True)
+    driver.write_text("import numpy as np\nimport training\n")
+    file = course / ASSIGNMENT
+    file.write_text(file.read_text().replace('"vectors.py"', '"vectors.py", "training.py"'))
+    line = "driver.py:2: imports training.py, which is handed in, and reference/ has none; write it"
+    assert [line for line in told(course) if "training" in line] == [f"assignments/vectors/given/{line}"]
+
+
+@pytest.mark.parametrize(
+    ("due", "line"),
+    [
+        (
+            "2026-11-20T23:59:00+02:00",
+            ":{n}:1: due: is 22:59 in Europe/Berlin, whose offset is another one then; ",
+        ),
+        (
+            "2026-07-20T23:59:00+01:00",
+            ":{n}:1: due: is 00:59 in Europe/Berlin, whose offset is another one then; ",
+        ),
+        ("2026-11-20T23:59:00+01:00", ""),
+        ("2026-07-20T23:59:00Z", ""),
+        ("2026-07-20T23:59:00-05:00", ""),
+    ],
+)
+def test_a_deadline_with_the_offset_of_the_other_half_of_the_year_is_named(course, due, line):
+    settings = course / "course.yaml"
+    settings.write_text("title: GPU 101\ntime_zone: Europe/Berlin\n")
+    text = (course / RUBRIC).read_text().replace("items:", f"due: {due}\nitems:")
+    (course / RUBRIC).write_text(text)
+    number = text.splitlines().index(f"due: {due}") + 1
+    lines = [each for each in told(course) if "due" in each]
+    assert len(lines) == bool(line)
+    assert not line or lines[0].startswith(RUBRIC + line.format(n=number))
+
+
 def test_a_right_course_is_told_who_says_what_the_references_earn(course):
     says = "GPU 101: fine; what each reference earns, grader verify says\n"
     assert grader(course, "course", "check").stdout == says
