@@ -74,6 +74,7 @@ def test_threads_of_a_block_are_read_without_blocks(text):
         "un hilo de cada bloque, un thread dans chaque bloc, один поток в блоке",
         "כל בלוק: חוט אחד בכל בלוק",
         "Each block has a thread that writes the sum.",
+        "max_kernel gives each element a block and a thread.",
     ],
 )
 def test_totals_single_threads_and_what_cannot_be_are_no_launches(text):

@@ -91,9 +91,11 @@ def _matches(text: str, kernel: str) -> Iterator[re.Match[str]]:
     """Yield what says how a kernel is launched; threads of a pair are not read once more."""
     ended = -1
     launched = re.compile(phrase(kernel).pattern + _LAUNCHED, re.IGNORECASE)
-    for pattern in (launched, _PAIR):
-        yield from islice(pattern.finditer(text), MATCHES)
-    spans = [match.span() for match in islice(_PAIR.finditer(text), MATCHES)]
+    yield from islice(launched.finditer(text), MATCHES)
+    pairs = list(islice(_PAIR.finditer(text), MATCHES))
+    # without a digit both counts are 1: "each element has a block and a thread"
+    yield from (pair for pair in pairs if re.search(r"\d", pair[0]))
+    spans = [pair.span() for pair in pairs]
     for pattern in (_PER_BLOCK, _EACH_BLOCK, _NAMED):
         for match in islice(pattern.finditer(text), MATCHES):
             within = any(start <= match.start("threads") < end for start, end in spans)
