@@ -104,15 +104,15 @@ def outside(operation, *arguments):
 
     Returns:
         How many elements changed where none may: by place, before and behind the output, and in or around
-        the inputs; and how many of the output were left out, for who writes nothing does no harm.
+        the inputs; and how many of the output were not written, for who writes nothing does no harm.
     """
     result = globals()[operation](*arguments)
     before, written, behind = _output[0].changes()
     return {
-        "before the output": before,
-        "left out": result.size - written,
-        "behind the output": behind,
-        "inputs": sum(sum(array.changes()) for array in _inputs),
+        "elements changed before the output": before,
+        "elements of the output not written": result.size - written,
+        "elements changed behind the output": behind,
+        "elements changed in the inputs": sum(sum(array.changes()) for array in _inputs),
     }
 
 
