@@ -167,6 +167,8 @@ class Builds:
         if why := missing_for_make(built.errors, self._build.command):
             return CourseError(why, output=built.output)
         places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
+        if built.outcome is not Outcome.NOT_BUILT:  # it met a limit
+            places = "given/, or memory_mb or wall_s of the build in assignment.py"
         return CourseError(
             f"reference: cannot be built: {built.note}; correct it, {places}", output=built.output
         )

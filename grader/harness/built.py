@@ -37,6 +37,8 @@ def take_answer(call: Call) -> tuple[dict[str, Any], dict[str, bytes]]:
         RuntimeError: the tool failed: a bug of ours.
     """
     if call.outcome is not Outcome.OBSERVED:
+        if call.outcome is Outcome.OUT_OF_MEMORY:  # also where our own tool met the limit, with a traceback
+            return {}, {}
         if call.traceback or call.outcome is Outcome.REFUSED:
             raise RuntimeError(f"tool build: {call.note}\n{call.traceback}")
         return {}, {}
@@ -51,7 +53,7 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
         outcome = call.outcome if call else Outcome.NOT_BUILT
         if outcome is Outcome.CRASHED:
             outcome = Outcome.NOT_BUILT
-        return Built(outcome=outcome, note=call.note.replace(_TOOLS_WORDS, "building it") if call else "")
+        return Built(outcome=outcome, note=_ended(call, build) if call else "")
     diagnostics = tuple(Diagnostic(**entry) for entry in answer["diagnostics"])
     built = Built(
         outcome=Outcome.OBSERVED,
@@ -79,6 +81,15 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
 
 
 _TOOLS_WORDS = "build: the program"
+
+
+def _ended(call: Call, build: Build) -> str:
+    """Return how the tool ended, in the words of a build."""
+    if call.traceback:  # it could not allocate
+        return f"building it took all of its memory; {build.memory_mb} MiB are allowed"
+    return call.note.replace(_TOOLS_WORDS, "building it")
+
+
 _OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
 
 

@@ -381,6 +381,17 @@ def test_building_that_takes_too_much_memory_is_ended(contexts):
     assert observation.note.startswith("building it used")
 
 
+def test_a_product_that_does_not_fit_into_the_memory_of_a_build_is_the_courses_mistake(contexts):
+    course = {**COURSE, "given/Makefile": "all:\n\tmkdir -p lib; truncate -s 250M lib/lib.so\n"}
+    plan = replace(PLAN, memory_mb=256, product_mb=300, file_mb=300)
+    with pytest.raises(CourseError) as caught:
+        observe(contexts({"src/work.c": RIGHT}, course, plan))
+    assert caught.value.problems == (
+        "reference: cannot be built: building it took all of its memory; 256 MiB are allowed; "
+        "correct it, given/, or memory_mb or wall_s of the build in assignment.py",
+    )
+
+
 def test_of_very_much_output_head_and_tail_are_kept(contexts):
     course = for_theirs("echo begun; yes noise | head -c 5M; echo; echo ended; false")
     observation = observe(contexts({THEIRS: ""}, course))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
@@ -234,6 +235,8 @@ def _run(
                 start_new_session=True,
             )
         except OSError as error:
+            if error.errno == errno.ENOMEM:
+                raise MemoryError from error
             transcript.add(f"sh: 1: {command[0]}: not found ({error.strerror})\n".encode())
             return 127
         finally:
