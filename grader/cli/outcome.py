@@ -146,7 +146,9 @@ class RunSummary:
         for mistake in result.mistakes:  # the course's: whose submission shows it says nothing
             if mistake not in self._repeated:
                 self._tell_once(mistake, result.submission.student)
-        remarks = result.trouble, self._course.roster.remark(result.submission), *self._left_out(result)
+        roster = self._course.roster
+        stranger = "" if self._many else roster.stranger(result.submission)  # the sums of a class name them
+        remarks = result.trouble, roster.remark(result.submission), stranger, *self._left_out(result)
         for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)

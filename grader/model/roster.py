@@ -87,6 +87,20 @@ class Roster:
         )
         return one_line(message)
 
+    def stranger(self, submission: Submission) -> str:
+        """Return a warning if a submission was named by hand after somebody not on it; empty otherwise."""
+        on_roster = [entry.student for entry in self.students]
+        strangers = [student for student in submission.students if student not in on_roster]
+        if not on_roster or not strangers or submission.lms_id is not None:
+            return ""
+        names = ", ".join(_with_likeness(student, on_roster) for student in strangers)
+        are = "is" if len(strangers) == 1 else "are"
+        message = (
+            f"{submission.archive}: {names} {are} not on the roster ({self.file}), so the grade is nobody's "
+            "there; correct the name, or add it there"
+        )
+        return one_line(message)
+
     def reconciled(self, students: Collection[str], ungraded: Collection[str] = ()) -> Iterator[str]:
         """Yield lines that name students without a submission and, if there is a roster, those not on it.
 

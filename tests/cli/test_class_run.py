@@ -379,7 +379,13 @@ def test_what_one_of_a_team_hands_in_is_graded_for_all_of_it(course):
     assert "ben+cy" in both.stdout
     assert "red.tar.gz: counts, graded last of 3 uploads, after ben.tar.gz, cy.tar.gz" in both.stderr
     assert "not on it" not in both.stderr
-    assert [path.name for path in course.results("ben+cy").parent.iterdir()] == ["ben+cy"]
+    wrong = course.run("run", ben, "--student", "benn")
+    assert wrong.stderr.splitlines()[0] == (
+        "grader: ben.tar.gz: benn (is ben meant?) is not on the roster "
+        f"({course.folder}/roster.csv), so the grade is nobody's there; correct the name, or add it there"
+    )
+    assert "roster" not in course.run("run", ben).stderr
+    assert sorted(path.name for path in course.results("ben+cy").parent.iterdir()) == ["ben+cy", "benn"]
 
 
 @pytest.mark.slow
