@@ -440,7 +440,7 @@ def own_limits(of: assignment.Assignment) -> str:
         ("memory, all of its processes together", _size(limits.memory_mb)),
         ("memory of the GPUs that is taken when a call returns", _size(limits.gpu_memory_mb)),
         ("processes and threads at a time", f"{limits.processes}"),
-        ("a file that it writes", _size(limits.file_mb)),
+        ("a file that it writes, which must be below `/tmp`", _size(limits.file_mb)),
         ("what a call returns", _size(limits.result_mb)),
     ]
     if of.build:
