@@ -270,10 +270,8 @@ class StudentProcess:
             reply = answer or self._reply(request.nonce)
             result = self.results.read(reply, keep) if reply else NONE
             end_ns = _now_ns() if self._has_devices else stand.charged_ns
-            # what it prints we read: what that takes of its cores is its own doing
-            delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
-            # until pid 1 had a core it stood, and could keep nobody from one
-            delay_ns += max(0, stand.begun_ns - begun_ns)
+            # Until pid 1 had a core it stood. What it prints we read: what that takes is its own doing.
+            delay_ns = stand.delay_ns + max(0, stand.begun_ns - begun_ns) - (time.process_time_ns() - own_ns)
             answer_ns += self._answer_waited_ns()
             budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work, cpu_ns / 1e9, answer_ns / 1e9)
             verdict = budget.verdict(reply)
