@@ -65,14 +65,17 @@ def _page(recorded: RecordedGrade, results: Path | None) -> tuple[Path | None, s
     """Return the student's page, or why it cannot be sent: it must be of the recorded grade."""
     if results is None:
         return None, ""
-    folder = results / recorded.card.assignment / recorded.card.student
+    card = recorded.card
+    adjusted = next(total.adjusted for total in card.totals if total.student == recorded.student)
+    folder = results / card.assignment / card.student
     page, score_file = folder / PAGE, folder / "score.json"
     try:
         score = json.loads(score_file.read_text(encoding="utf-8"))
-        same = score["digests"]["submission"] == recorded.card.submission_digest and score["points"][
-            "adjusted"
-        ].get(recorded.student) == next(
-            total.adjusted for total in recorded.card.totals if total.student == recorded.student
+        same = (
+            score["digests"] == {"rubric": card.rubric_digest, "submission": card.submission_digest}
+            and [(item["id"], item["points"]) for item in score["items"]]
+            == [(line.item, line.points) for line in card.lines]
+            and score["points"]["adjusted"].get(recorded.student) == adjusted
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         same = False

@@ -200,6 +200,17 @@ def test_who_is_refused_is_named_and_the_exit_code_says_so(marked, canvas):
     assert posts(marked) == {"ann": ["sending", "there"], "ben": ["sending", "refused"]}
 
 
+def test_a_page_of_another_rubric_is_not_attached_though_the_points_are_the_same(marked, canvas):
+    """The page has titles, maxima and the late rule of its own rubric."""
+    rubric = marked.folder / "rubrics" / "tiny.yaml"
+    text = rubric.read_text()
+    rubric.write_text(text.replace('"title": "double doubles"', '"title": "double doubles a number"'))
+    assert marked.run("rescore", "tiny", "--gradebook", "gradebook.db", "--apply").returncode == 0
+    done = post(marked, "--apply", "--results", str(marked.out))
+    assert done.stdout.count("is not of this grade; grader run writes it anew") == 2
+    assert canvas.comments == []
+
+
 def test_a_page_of_another_mark_is_not_attached_and_points_of_items_go_to_criteria(marked, canvas):
     canvas.assignment["rubric"] = [{"id": "_c1", "points": 1}, {"id": "_c2", "points": 2}]
     whole = (marked.folder / "course.yaml").read_text()
