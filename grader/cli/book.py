@@ -89,7 +89,6 @@ def tell_of_mixtures(book: Gradebook, assignments: Iterable[str]) -> None:
 def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
     """Return the current grade of each student, also of a team, as learning platforms get it."""
     from grader.contracts.exporter import Grade
-    from grader.model.score import Standing
     from grader.reports.words import late_cost
 
     grades = {}
@@ -100,7 +99,7 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
             student=recorded.student,
             points=total.adjusted,
             possible=card.points.possible,
-            standing=card.standing if total.final is None else Standing.FINAL,
+            standing=card.standing,
             untimed=total.untimed,
             lateness=late_cost(total.late),
             lms_id="" if submission.members else submission.lms_id or "",

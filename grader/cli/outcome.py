@@ -276,7 +276,7 @@ def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
     amount = still_open(card)
     note = {
         Standing.FINAL: "",
-        Standing.PROVISIONAL: f"  {amount} open" if amount else "" if graded.final else "  some items open",
+        Standing.PROVISIONAL: f"  {amount} open" if amount else "  some items open",
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)

@@ -14,7 +14,7 @@ from grader.grading.submission import CourseFiles, OpenSubmission
 from grader.model.evidence import Evidence
 from grader.model.observation import Fault
 from grader.model.rubric import Rubric
-from grader.model.score import Scorecard
+from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
 from grader.model.view import AudienceView
 from grader.plugins import Plugins
@@ -68,8 +68,8 @@ class Graded:
 
     @property
     def final(self) -> bool:
-        """Whether nothing that is open or held can change a total any more."""
-        return all(total.final is not None for total in self.scorecard.totals)
+        """Whether no point is open any more."""
+        return self.scorecard.standing is Standing.FINAL
 
 
 def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: str) -> Graded:

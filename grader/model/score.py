@@ -138,7 +138,7 @@ class Total:
     adjusted: float
     """The raw total after the late rule."""
     final: float | None
-    """The same once nothing is held, and nothing open can change it any more; None until then."""
+    """The same once nothing is open or held any more; None until then."""
     late: Late | None = None
     """None if the rubric has no deadline."""
 

@@ -25,7 +25,7 @@ Of `points`:
     raw: all of it within the bounds of the rubric, before the late rule.
     adjusted: by student, the raw points after the late rule.
     open: by student, the most that pending points can add to `adjusted`.
-    final: by student, `adjusted` once nothing is held and nothing open can change it, and null until then.
+    final: by student, `adjusted` once nothing is open or held any more, and null until then.
 
 Each of `late`:
     student: whom it is about.

@@ -112,6 +112,7 @@ def student_view(  # noqa: PLR0913 - each decides for itself what is shown
     on_hold = scorecard.standing is Standing.HELD
     standing = Standing.HELD if on_hold else standing_of(lines)
     points = points_of(reduced, lines)
+    settled = not hidden and standing is Standing.FINAL
     lates = {total.student: total.late for total in scorecard.totals}
     return AudienceView(
         audience="student",
@@ -121,7 +122,7 @@ def student_view(  # noqa: PLR0913 - each decides for itself what is shown
             scorecard,
             lines=lines,
             points=points,
-            totals=totals_of(rubric, points.raw, lates, standing, whole=not hidden),
+            totals=totals_of(points.raw, lates, settled=settled),
             standing=standing,
         ),
         whole=not hidden,

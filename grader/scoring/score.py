@@ -81,7 +81,7 @@ def score(
         submission_digest=submission.digest,
         lines=lines,
         points=points,
-        totals=totals_of(rubric, points.raw, lates, standing),
+        totals=totals_of(points.raw, lates, settled=standing is Standing.FINAL),
         standing=standing,
     )
 

@@ -49,20 +49,9 @@ def standing_of(lines: Iterable[Line]) -> Standing:
     return max((line.standing for line in lines), key=_DOUBT.index, default=Standing.FINAL)
 
 
-def totals_of(
-    rubric: Rubric, raw: float, lates: Mapping[str, Late | None], standing: Standing, *, whole: bool = True
-) -> tuple[Total, ...]:
-    """Apply lateness to `raw` points for each student.
-
-    Totals are final if the card is, and if lateness takes whatever open points may add; without all items
-    of the rubric (`whole`) they never are.
-    """
-    settled = whole and standing is Standing.FINAL
-    may_be_lost = whole and standing is Standing.PROVISIONAL and rubric.floor >= 0
-    return tuple(
-        _total(student, raw, late, settled or (may_be_lost and late is not None and late.share >= 1))
-        for student, late in lates.items()
-    )
+def totals_of(raw: float, lates: Mapping[str, Late | None], *, settled: bool) -> tuple[Total, ...]:
+    """Apply lateness to `raw` points for each student; totals are final only if everything is `settled`."""
+    return tuple(_total(student, raw, late, settled) for student, late in lates.items())
 
 
 def exact(points: float) -> float:

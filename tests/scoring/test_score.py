@@ -369,31 +369,6 @@ def test_a_negative_total_has_nothing_left_to_lose_by_lateness():
     assert score(hw, known, KINDS).totals[0].adjusted == -2.0
 
 
-@pytest.mark.parametrize(
-    ("keys", "days", "final"),
-    [
-        ({}, 2, None),
-        ({}, 30, 0.0),
-        ({"counts": "bonus"}, 30, 0.0),
-        ({"counts": "penalty"}, 30, 0.0),
-        ({"counts": "penalty", "floor": -1.0}, 30, None),
-    ],
-)
-def test_too_late_for_any_points_a_total_is_final_whatever_is_still_open(keys, days, final):
-    floor = {"floor": keys.pop("floor")} if "floor" in keys else {}
-    hw = rubric(item("a"), item("b", **keys), **floor, due=DUE, late=replace(LATE, at_most_days=5.0))
-    known = handed_in([seen("a")], submitted_at=DUE + timedelta(days=days))
-    card = score(hw, known, KINDS)
-    assert (card.standing, card.totals[0].final) == (Standing.PROVISIONAL, final)
-
-
-def test_too_late_for_any_points_what_is_held_still_waits_for_a_person():
-    hw = rubric(item("a", on_flag="holds"), due=DUE, late=replace(LATE, at_most_days=5.0))
-    odd = replace(seen("a"), facts={"share": 1.0, "flags": ["odd"]})
-    flagged = handed_in([odd], submitted_at=DUE + timedelta(days=30))
-    assert score(hw, flagged, KINDS).totals[0].final is None
-
-
 def test_what_a_simulator_shows_is_told_and_earns_nothing_yet():
     hw = rubric(item("a", hint="h"), item("b", needs=("a",)))
     card = score(hw, evidence(seen("a", simulated=True), seen("b", simulated=True)), KINDS)
@@ -642,8 +617,7 @@ def test_lateness_takes_between_nothing_and_everything(case, hours):
     (total,) = card.totals
     assert min(0, card.points.raw) <= total.adjusted <= card.points.raw
     assert total.adjusted == pytest.approx(card.points.raw - total.late.lost)
-    too_late = card.standing is Standing.PROVISIONAL and hw.floor >= 0 and total.late.share >= 1
-    assert (total.final is None) == (card.standing is not Standing.FINAL and not too_late)
+    assert (total.final is None) == (card.standing is not Standing.FINAL)
 
 
 @given(marked(), st.randoms(use_true_random=False))
