@@ -103,6 +103,9 @@ class _Watch:
         self._changed = threading.Condition()
         self._wakes_at = inf
         """When the thread looks again, if nobody calls it before."""
+        self._stopped: _Limit | None = None
+        """Of the call which an exception leaves: a second one at once could pass by its `time_limit`."""
+        self._stops_again_at = 0.0
         self._thread: threading.Thread | None = None
 
     def begin(self, limit: _Limit) -> None:
@@ -122,7 +125,10 @@ class _Watch:
     def end(self, limit: _Limit) -> None:
         """End to watch a call, and those within it."""
         if limit in self._limits:
-            del self._limits[self._limits.index(limit) :]
+            ended = self._limits[self._limits.index(limit) :]
+            del self._limits[-len(ended) :]
+            if self._stopped in ended:
+                self._stopped = None
             self._set_timers()
 
     def _set_timers(self) -> None:
@@ -137,10 +143,12 @@ class _Watch:
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal, in the main thread: stop the call whose time is up, if it still runs."""
         del number, frame
-        for limit in self._limits:
-            if limit.left_s() <= 0:
-                raise _Interrupt(limit)
-        self._set_timers()  # the kernel counts ticks
+        over = next((limit for limit in self._limits if limit.left_s() <= 0), None)
+        if over is None:
+            self._set_timers()  # the kernel counts ticks
+        elif self._stopped is None or time.monotonic() >= self._stops_again_at:
+            self._stopped, self._stops_again_at = over, time.monotonic() + REPEAT_S
+            raise _Interrupt(over)
 
     def _watch(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {_SIGNAL})  # it must end what the main thread waits for

@@ -89,6 +89,17 @@ def test_the_place_in_compiled_code_is_the_line_of_the_course_or_the_plugin(fram
     assert (said.partition(":")[0], bool(said)) == (place, bool(place))
 
 
+def test_a_second_signal_does_not_pass_by_the_limit_that_the_first_one_leaves():
+    watch = module._Watch()
+    over = module._Limit(cpu_s=0.0, wall_s=0.0, packages=(), tells=False)
+    for _ in range(2):
+        watch._limits.append(over)
+        with pytest.raises(module._Interrupt):
+            watch._stop(0, None)
+        watch._stop(0, None)
+        watch.end(over)
+
+
 def test_an_inner_limit_leaves_the_outer_one(course):
     with time_limit(9.0):
         with pytest.raises(TimeIsUpError), time_limit(0.01):
