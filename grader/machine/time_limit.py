@@ -41,7 +41,6 @@ _SOON_S = 0.001
 _SIGNAL = signal.SIGRTMAX - 1
 ENDS = signal.SIGVTALRM
 """The signal by which a process ends whose function stays in compiled code."""
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 
 Place = tuple[Path, int, str]
@@ -196,12 +195,13 @@ def end_process(stacks: int) -> None:
 
 def mistake_in(stacks: str) -> str:
     """Return the line for a person on a function that stayed in compiled code, from the stacks; or ""."""
+    libraries = {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
     place = None
     for file, line, function in main_thread(stacks, 0):
         if file.startswith(_OURS):
             break
         place = file, line, function
-        if not file.startswith((*_LIBRARIES, "<")):
+        if not file.startswith((*libraries, "<")):
             break
     why = "has not ended in its time, and stays in compiled code; make it shorter, or end its loop"
     return "{}:{}: {}: {}".format(*place, why) if place else ""

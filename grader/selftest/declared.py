@@ -21,6 +21,7 @@ from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 from grader.plugins import Plugins
+from grader.subject.tools.build import SOURCES
 
 FILE = "assignment.py"
 MISSPELT = 0.8
@@ -74,6 +75,9 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         yield "title", "is empty; write what students call it"
     yield from _accepts(assignment, reference)
     both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
+    compiled = [file for file in reference if assignment.build and file.endswith(SOURCES)]
+    if set(compiled) <= set(given):  # otherwise it may give out the sources that come with the task
+        both += compiled
     for file in both:
         yield (
             "accepts",

@@ -663,6 +663,23 @@ def test_a_file_of_the_course_in_the_place_of_a_students_is_named(course):
     assert line.startswith(f"{ASSIGNMENT}:13: accepts: given/vectors.py takes the place of the vectors.py")
 
 
+def test_a_course_that_gives_out_all_that_is_compiled_is_named(course):
+    """Nothing that a student hands in would be built: every submission earned everything."""
+    folder = course / "assignments/vectors"
+    path = course / ASSIGNMENT
+    path.write_text(
+        path.read_text().replace("limits=", f'build={BUILD}(command=("make",), {PRODUCTS}), limits=')
+    )
+    for file in ("reference/src/saxpy.cpp", "given/src/saxpy.cpp", "reference/src/own.cpp"):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text("int x;\n")
+    (folder / "given/Makefile").write_text("all:\n\ttrue\n")
+    assert not [line for line in told(course) if "takes the place" in line]
+    (folder / "reference/src/own.cpp").unlink()
+    (line,) = [line for line in told(course) if "takes the place" in line]
+    assert "accepts: given/src/saxpy.cpp takes the place of the src/saxpy.cpp that students hand in" in line
+
+
 @pytest.mark.parametrize(
     ("imports", "lines"),
     [
