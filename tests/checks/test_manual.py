@@ -138,8 +138,8 @@ def test_a_table_is_read_as_any_spreadsheet_saves_it(delimiter, encoding):
         "c,hw1,x,1,sha256:0,",
     ]
     text = "\r\n".join(lines).replace(",", delimiter)
-    found = [(line, row.student, row.points) for line, row in read_table(text.encode(encoding), "p.csv")]
-    assert found == [(2, "ann", "7"), (4, "b", "8"), (6, "c", "1")]
+    found = [(number, row.student, row.points) for number, row in read_table(text.encode(encoding), "p.csv")]
+    assert found == [(2, "ann", "7"), (4, "b", "8"), (5, "c", "1")]
 
 
 def test_columns_of_ones_own_are_left_out():

@@ -192,5 +192,5 @@ def test_a_time_on_the_command_line_needs_its_offset(course):
         assert (done.returncode, done.stdout) == (2, "")
         assert f"--submitted-at {wrong}: must be a date and time with its offset from UTC" in done.stderr
         assert "Traceback" not in done.stderr
-    (late,) = json.loads(run("2024-03-28T22:00:00Z").stdout)["late"]
+    (late,) = json.loads(run("2024-03-28T22:00:00Z").stdout)["scores"][0]["late"]
     assert (late["late_s"], late["lost"], late["due"]) == (60.0, 0.5, "2024-03-28T23:59:00+02:00")
