@@ -118,15 +118,22 @@ class Recorder:
         rubric: Callable[[str], Rubric],
         *,
         how: How = "run",
+        of_items: bool = False,
     ) -> None:
-        """Take the rubrics of assignments, and what is recorded of each grade as its origin."""
+        """Take the rubrics of assignments, and what is recorded of each grade as its origin.
+
+        With `of_items`, as by `--item`, what nobody looked at may be left out: such a grade replaces none.
+        """
         self._book = book
         self._how = how
         self._course = course
         self._plugins = plugins
         self._rubric = rubric
+        self._of_items = of_items
         self.assignments: set[str] = set()
         """Those of which a grade came."""
+        self.left_out: list[str] = []
+        """Students whose grades were left out."""
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
@@ -135,6 +142,9 @@ class Recorder:
         Raises:
             NotObservedError: it is graded, but cannot be recorded.
         """
+        if self._is_part(evidence, scorecard) and self._has_grade(scorecard):
+            self.left_out.append(evidence.submission.student)
+            return
         self.assignments.add(evidence.submission.assignment)
         try:
             self._book.record(evidence, scorecard, how=self._how, judge=self._judge)
@@ -144,6 +154,15 @@ class Recorder:
             of = f"{evidence.submission.student}, {evidence.submission.assignment}"
             later = f"{of}: is graded, but not recorded; add it later by grader record and the results folder"
             raise NotObservedError(*error.problems, later) from None
+
+    def _is_part(self, evidence: Evidence, scorecard: Scorecard) -> bool:
+        """Tell whether items were left out that nobody has looked at."""
+        return self._of_items and any(line.item not in evidence.observations for line in scorecard.lines)
+
+    def _has_grade(self, scorecard: Scorecard) -> bool:
+        """Tell whether one of the students has a grade already."""
+        students = {total.student for total in scorecard.totals}
+        return any(grade.student in students for grade in self._book.grades(assignment=scorecard.assignment))
 
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""

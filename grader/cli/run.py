@@ -21,6 +21,7 @@ from grader.cli.outcome import RunSummary
 from grader.cli.submissions import find_submissions, timed
 from grader.engines import LOCAL
 from grader.errors import UsageError
+from grader.model.magnitude import counted
 from grader.reports.class_progress import ClassProgress
 
 
@@ -29,7 +30,13 @@ from grader.reports.class_progress import ClassProgress
 @click.option("--student", help="Who handed it in, a team as alice+bob; otherwise the archive's name says.")
 @click.option("--assignment", help="Which assignment; otherwise the files say.")
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
-@click.option("--item", "items", multiple=True, metavar="GLOB", help="Only these items, and what they need.")
+@click.option(
+    "--item",
+    "items",
+    multiple=True,
+    metavar="GLOB",
+    help="Only these items, and what they need; a grade that is recorded stays.",
+)
 @click.option("--out", default="results", type=PATH, show_default=True, help="Results folder.")
 @click.option("--published", is_flag=True, help="Students may see what is visible after publishing.")
 @click.option(
@@ -116,7 +123,7 @@ def command(
         if gradebook is not None:
             book = resources.enter_context(opened(gradebook, create=True))
             rubric_of = partial(CourseFiles(course, plugins).rubric, name=options["rubric"])
-            recorder = Recorder(book, course, plugins, rubric_of)
+            recorder = Recorder(book, course, plugins, rubric_of, of_items=bool(options["items"]))
             plugins.listen(recorder)
         from grader.grading.sessions import engine_called, open_session
 
@@ -164,6 +171,9 @@ def command(
         code = outcome.close()
         if recorder is not None:
             tell_of_mixtures(book, recorder.assignments)
+            if recorder.left_out:
+                of = counted(len(recorder.left_out), "grade")
+                tell_line(f"{of} not recorded, for --item left out what nobody has looked at; run all items")
         return code
 
 

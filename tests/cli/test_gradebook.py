@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -143,6 +144,19 @@ def test_points_by_hand_and_a_new_submission_are_history(course, book):
         "record: 4 / 5, final",
         "run: 1 / 5, provisional",
     ]
+
+
+def test_a_run_of_single_items_replaces_no_grade(course, book):
+    archive = course.submit("ann")
+    course.run("run", archive, "--gradebook", str(book))
+    shutil.rmtree(course.out)
+    part = course.run("run", archive, "--gradebook", str(book), "--item", "square")
+    assert "1 grade not recorded, for --item left out what nobody has looked at; run all items" in part.stderr
+    (grade,) = json.loads(course.run("export", "json", "tiny").stdout)
+    assert (grade["standing"], grade["points"]["raw"]) == ("final", 3)
+    course.run("run", archive, "--gradebook", str(book))
+    again = course.run("run", archive, "--gradebook", str(book), "--item", "square")
+    assert "not recorded" not in again.stderr, "here all items were looked at"
 
 
 def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
