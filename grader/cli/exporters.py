@@ -72,6 +72,8 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
             raise UsageError(
                 f"--sheet {sheet}: cannot be read ({error.strerror}); name {worksheet.file}"
             ) from None
+        if out is not None and out.exists() and out.samefile(sheet):
+            raise UsageError(f"--out {out}: is the --sheet, which stays as it was given; name another file")
         with opened(gradebook) as book:
             require_assignment(book, gradebook, assignment)
             grades = grades_of(book, assignment)

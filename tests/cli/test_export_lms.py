@@ -66,6 +66,13 @@ def test_the_gradebook_of_canvas_is_filled(marked):
     assert (marked.cwd / "sheet.csv").read_bytes() == CANVAS.encode()
 
 
+def test_the_file_as_it_was_given_is_not_written_over(marked):
+    given = sheet(marked, CANVAS)
+    done = marked.run("export", "canvas", "tiny", "--sheet", given, "--out", given)
+    assert (done.returncode, Path(given).read_bytes()) == (2, CANVAS.encode())
+    assert "is the --sheet, which stays as it was given; name another file" in done.stderr
+
+
 def test_the_worksheet_of_moodle_is_filled_on_standard_output(marked):
     filled = MOODLE.replace("Ann", "Änn")
     arguments = ("--sheet", sheet(marked, filled), "--overwrite")
