@@ -88,15 +88,18 @@ class LockFolder:
 
     def exists(self) -> bool:
         """Tell whether the folder exists: whether a lease was ever taken here."""
-        return self.path.is_dir()
+        try:
+            return self.path.is_dir()
+        except PermissionError:  # of a folder above it, into which this user may not look
+            return False
 
     def objection(self) -> tuple[str, str]:
         """Return why this user, or others, cannot use the folder, and what helps; empty if all can."""
         other = f"or name another folder in {VARIABLE} that all who grade here share"
         ours = f"as root: install -d -m 1777 {self.path}; {other}"
-        if not self.path.exists():
+        if not os.path.lexists(self.path):  # or lies where this user may not look
             parent = self.path.parent
-            makes = parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
+            makes = os.access(parent, os.W_OK | os.X_OK) and parent.is_dir()
             return ("", "") if makes else (f"{self.path} is not there and cannot be made", ours)
         if self.path.is_symlink() or not self.path.is_dir():
             return f"{self.path} is no folder of its own", f"remove it; {other}"

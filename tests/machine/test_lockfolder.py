@@ -1,6 +1,8 @@
 """The folder of the leases: shared by all users, and planted with traps by one of them."""
 
 import os
+import subprocess
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -134,6 +136,22 @@ def test_a_folder_in_which_we_may_write_nothing_is_one_line_that_says_what_to_do
         f"leases: {public}/leases/gpu-a: Permission denied; {public}/leases must be a folder of mode 1777 "
         "for this alone: see to that, or name another in GRADER_LEASES that all who grade here share\n"
     )
+
+
+@as_root
+def test_a_folder_in_which_we_may_not_look_is_told_and_raises_nothing(public):
+    (public / "closed").mkdir(mode=0o700)
+    look = "leases = grader.machine.lease.Leases(sys.argv[1]); print(leases.active(), leases.objection()[0])"
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        f"import sys\n{BECOME_NOBODY}\n{look}",
+        str(public / "closed/leases"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = f"{{}} {public}/closed/leases is not there and cannot be made\n"
+    assert (done.stdout, done.stderr) == (told, "")
 
 
 def test_the_usual_folder_depends_on_the_machine_and_not_on_who_asks(tmp_path):
