@@ -21,7 +21,7 @@ from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 from grader.plugins import Plugins
-from grader.subject.tools.build import SOURCES
+from grader.subject.tools.diagnostics import SOURCES
 
 FILE = "assignment.py"
 MISSPELT = 0.8

@@ -21,7 +21,7 @@ from numpy import frombuffer, uint8
 
 from ..usage_watch import ToolLimit
 from .cuda_renames import RENAMED
-from .diagnostics import TELLING, TEXT, Reader
+from .diagnostics import SOURCES, TELLING, TEXT, Reader
 from .source import PYTHON_2
 
 LINE_BYTES = 4000
@@ -30,7 +30,6 @@ LINES = 100_000
 LOOK_EVERY_S = 0.05
 PYTHON_BYTES = 2**20
 SOURCE_BYTES = 2**22
-SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl")
 MOST_SILENCED = 20
 _SILENCING = re.compile(
     rb"^[ \t]{0,80}#[ \t]{0,80}pragma[ \t]{1,80}"

@@ -10,6 +10,8 @@ from typing import Any
 DIAGNOSTICS = 200
 KERNELS = 200
 TEXT = 400
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl")
+"""Endings of files of C, C++ and CUDA."""
 
 TELLING = re.compile(
     rb"[Ee]rror|[Ww]arning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|"
