@@ -161,8 +161,10 @@ class Recorder:
 
     def _has_grade(self, scorecard: Scorecard) -> bool:
         """Tell whether one of the students has a grade already."""
-        students = {total.student for total in scorecard.totals}
-        return any(grade.student in students for grade in self._book.grades(assignment=scorecard.assignment))
+        students = (total.student for total in scorecard.totals)
+        return any(
+            [*self._book.grades(assignment=scorecard.assignment, student=student)] for student in students
+        )
 
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""

@@ -35,7 +35,7 @@ from grader.reports.class_progress import ClassProgress
     "items",
     multiple=True,
     metavar="GLOB",
-    help="Only these items, and what they need; a grade that is recorded stays.",
+    help="Only these items, and what they need; such a part replaces no recorded grade.",
 )
 @click.option("--out", default="results", type=PATH, show_default=True, help="Results folder.")
 @click.option("--published", is_flag=True, help="Students may see what is visible after publishing.")
