@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """So many files are named in one sentence."""
-SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu")
-"""Endings of files that a compiler makes objects of."""
 _NO_RULE = re.compile(r"No rule to make target '([^']+)'")
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
@@ -152,7 +150,9 @@ def _missing_source(stem: str, context: CheckContext) -> str:
 
     A rule such as `build/%.o: src/%` does not apply where the source is missing: make names `build/work.c.o`.
     """
-    for name in (stem, *(f"{stem}{suffix}" for suffix in SOURCES)):
+    from grader.subject.tools.diagnostics import COMPILED
+
+    for name in (stem, *(f"{stem}{suffix}" for suffix in COMPILED)):
         observation = context.missing(f"*{name}")
         file = PurePosixPath(observation.note.removesuffix(" was not handed in"))
         if file.name == name and str(file) not in context.files:

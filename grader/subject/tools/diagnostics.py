@@ -10,8 +10,10 @@ from typing import Any
 DIAGNOSTICS = 200
 KERNELS = 200
 TEXT = 400
-SOURCES = (".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".inl")
-"""Endings of files of C, C++ and CUDA."""
+COMPILED = (".c", ".cc", ".cpp", ".cxx", ".cu")
+"""Endings of files of which a compiler makes objects."""
+SOURCES = (*COMPILED, ".cuh", ".h", ".hh", ".hpp", ".inl")
+"""Endings of all files of C, C++ and CUDA."""
 
 TELLING = re.compile(
     rb"[Ee]rror|[Ww]arning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|"
