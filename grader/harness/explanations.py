@@ -101,9 +101,9 @@ class Explanations:
         with suppress(NotObservedError):
             call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
             if call.outcome is Outcome.OBSERVED and call.value:
-                found: dict[str, Any] = call.value
+                line: dict[str, Any] = call.value
                 return (
-                    f"; {found['file']}:{found['line']} runs when the file is imported ({found['source']}): "
+                    f"; {line['file']}:{line['line']} runs when the file is imported ({line['source']}): "
                     'put it, and what belongs to it, below if __name__ == "__main__":'
                 )
         return ""

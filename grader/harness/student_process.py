@@ -236,8 +236,8 @@ class StudentProcess:
             exchange.answer.must_be_its_own()
             self.ended = in_its_words(exchange.answer, self.output.text(), self.limits)
             return replace(exchange, answer=self.ended)
-        known = self.ended is None and min(before.cpu_ns, self._stand.cpu_ns) >= 0
-        return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9) if known else exchange
+        is_counted = self.ended is None and min(before.cpu_ns, self._stand.cpu_ns) >= 0
+        return replace(exchange, cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9) if is_counted else exchange
 
     def _ask(self, request: CallRequest, within_s: float, keep: int | None, begin: Begin) -> RoundTrip:
         """Send a request; let the program go on until it answers, ends or has had its time."""

@@ -80,8 +80,8 @@ class Expectation:
     def __post_init__(self) -> None:
         if self.refused and (self.earns or self.total is not None):
             raise ValueError("what is refused earns nothing; take out refused, or earns and total")
-        given = {"assignment": self.assignment, "earns": self.earns, "total": self.total is not None}
-        lacking = [key for key, is_given in given.items() if not is_given]
+        has_key = {"assignment": self.assignment, "earns": self.earns, "total": self.total is not None}
+        lacking = [key for key, is_given in has_key.items() if not is_given]
         if lacking and not self.refused:
             raise ValueError(
                 f"lacks {', '.join(lacking)}; add what it earns, or refused for what is not accepted"
