@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from grader.model.observation import Outcome
 from grader.subject.check_processes import (
     CHILDREN_SYSTEM_TICKS,
     FLAGS,
+    PPID,
     PROCESSOR,
     SYSTEM_TICKS,
     stat_fields,
@@ -122,30 +124,50 @@ def others_at_work(cores: Collection[int]) -> bool:
     return replace(use, busy_s=use.busy_s + kernel_s.since(cores)).disturbed(AT_WORK) is not False
 
 
+@dataclass(frozen=True, slots=True)
+class _KernelUse:
+    """Time that one process spent in the kernel, in ticks, and where."""
+
+    own: int
+    children: int
+    """Of its children that ended and for which it waited, and of theirs."""
+    core: int
+    """On which it ran last."""
+    parent: int
+
+
 class _KernelTime:
-    """Time that processes spent in the kernel: theirs (/proc/PID/stat), and not that of its own threads."""
+    """Time that processes spent in the kernel: theirs (/proc/PID/stat), and not that of its own threads.
+
+    It errs upwards: where a child ran that ended meanwhile nobody tells, so it counts.
+    """
 
     def __init__(self) -> None:
-        self._before = self._ticks()
+        self._before = self._uses()
 
     def since(self, cores: Collection[int]) -> float:
-        """Seconds since this was made, of processes that ran last on one of these cores."""
-        now = self._ticks()
+        """Seconds since this was made, of processes that ran on one of these cores before or last."""
+        now = self._uses()
         # what was counted while they lived comes once more in that of the parent that waited for them
-        ticks = -sum(ticks for pid, (ticks, _) in self._before.items() if pid not in now)
-        for pid, (total, core) in now.items():
-            if core in cores:
-                ticks += max(0, total - self._before.get(pid, (0, core))[0])
-        return max(0, ticks) * tick()
+        seen = Counter[int]()
+        for pid in self._before.keys() - now.keys():
+            seen[self._before[pid].parent] += self._before[pid].own + self._before[pid].children
+        ticks = 0
+        for pid, use in now.items():
+            before = self._before.get(pid, _KernelUse(0, 0, use.core, use.parent))
+            if {before.core, use.core} & set(cores):
+                ticks += max(0, use.own - before.own)
+            ticks += max(0, use.children - before.children - seen[pid])
+        return ticks * tick()
 
-    def _ticks(self) -> dict[int, tuple[int, int]]:
-        """Return ticks and the last core of every process but this one, by pid."""
-        ticks = {}
+    def _uses(self) -> dict[int, _KernelUse]:
+        """Return those of every process but this one, by pid."""
+        uses = {}
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit() or int(folder.name) == os.getpid():
                 continue
             fields = stat_fields(str(folder))
             if fields and not int(fields[FLAGS]) & _KERNEL_THREAD:
-                total = int(fields[SYSTEM_TICKS]) + int(fields[CHILDREN_SYSTEM_TICKS])
-                ticks[int(folder.name)] = total, int(fields[PROCESSOR])
-        return ticks
+                places = (SYSTEM_TICKS, CHILDREN_SYSTEM_TICKS, PROCESSOR, PPID)
+                uses[int(folder.name)] = _KernelUse(*(int(fields[place]) for place in places))
+        return uses

@@ -13,7 +13,7 @@ import pytest
 
 from grader.contracts.call import Call, InputCase, Run
 from grader.errors import NotObservedError
-from grader.harness.budget import PATIENCE
+from grader.harness.budget import PATIENCE, others_at_work
 from grader.harness.reference_control import ReferenceControl
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
@@ -293,6 +293,23 @@ def test_waiting_for_a_core_that_others_use_is_not_counted(classroom, work):
         call = subject.call("compute", case(0.7))
     assert call.outcome is Outcome.OBSERVED, call.note
     assert call.wall_s > SHORT.call_wall_s, "the others did not disturb it"
+
+
+@pytest.mark.quick(1)
+def test_a_process_that_ends_hides_nothing_that_others_do_in_the_kernel(monkeypatch):
+    """What it took until then is told of nobody any more: not of its parent either, which is ourselves."""
+    code = "import os\nwhile os.times().system < 0.5: os.urandom(2**20)\nprint(flush=True)\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as ending:
+        ending.stdout.readline()
+
+        def sleep_and_see_it_end(seconds, sleep=time.sleep):
+            ending.kill()
+            ending.wait()
+            sleep(seconds)
+
+        with burning(0, 1, WORK["in the kernel"]):
+            monkeypatch.setattr(time, "sleep", sleep_and_see_it_end)
+            assert others_at_work((0,))
 
 
 @pytest.mark.quick(1)
