@@ -170,8 +170,12 @@ def _case(case: Case) -> str:
 
 
 def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator[tuple[str, str, str]]:
-    for name in dict.fromkeys(name for quantities in pair for name in quantities):
-        yield _both(f"{indent}{name}", [quantities.get(name) for quantities in pair], _quantity)
+    from grader.reports.pages import quantity_name
+
+    units = {name: quantity.unit for quantities in pair for name, quantity in quantities.items()}
+    for name, unit in units.items():
+        label = f"{indent}{quantity_name(name, unit)}"
+        yield _both(label, [quantities.get(name) for quantities in pair], _quantity)
 
 
 def _quantity(quantity: Quantity) -> str:
@@ -185,9 +189,11 @@ def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
 
     if not (label == "" or then or now or label.endswith(":")):
         return
-    first = 18
+    first = 20 if width < 100 else 30
     each = (width - first - 4) // 2
-    columns = (wrapped(label, first) or [""], wrapped(then, each), wrapped(now, each))
+    indent = " " * (len(label) - len(label.lstrip()))
+    names = [indent + part for part in wrapped(label.lstrip(), first - len(indent))]
+    columns = (names or [""], wrapped(then, each), wrapped(now, each))
     encoding = sys.stdout.encoding or "utf-8"
     for name, left, right in zip_longest(*columns, fillvalue=""):
         line = f"{_padded(name, first)}  {_padded(left, each)}  {right}".rstrip()

@@ -182,7 +182,7 @@ def replay(
         facts=(
             Fact(name="submission", then=evidence.submission.digest, now=submission.digest),
             Fact(name="rubric", then=stored.rubric, now=loaded.digest),
-            Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
+            Fact(name="task", then=then.digest, now=tasks[item].digest),
             *surroundings(stored.run_of.get(item), run, code),
         ),
         given=read_points(stored.folder, evidence.submission.digest).get(item),

@@ -93,9 +93,10 @@ def test_a_person_reads_both_side_by_side(graded):
     lines = [line.split() for line in done.stdout.splitlines()]
     assert ["then", "now"] in lines
     assert ["points", "0", "/", "2", "0", "/", "2"] in lines
-    same = "    the same: submission, rubric, what is measured, course code, sandbox, grader, python, "
+    same = "    the same: submission, rubric, task, course code, sandbox, grader, python, "
     assert done.stdout.splitlines()[2].startswith(same)
     assert any(line[:1] == ["expected"] for line in lines)
+    assert any("largest difference" in line for line in done.stdout.splitlines()), "in the page's words"
     right = graded.run("replay", score(graded), "--item", "double").stdout
     assert "a number:" in right
     assert "expected" not in right, "nobody doubts it"
@@ -126,7 +127,7 @@ def test_where_its_files_were_removed_the_option_is_named_that_gives_them(graded
 def test_another_submission_is_said_to_be_one(graded):
     archive = graded.submit("ben", "def double(x): return 2 * x\ndef square(x): return x * x")
     seen = replayed(graded, score(graded, "ben"), "--item", "double", "--archive", archive)
-    assert differing(seen) == ["submission", "what is measured"]
+    assert differing(seen) == ["submission", "task"]
     assert [seen[when]["points"] for when in ("then", "now")] == [0, 2]
     assert called(seen["then"]) == called(seen["now"])
 
@@ -140,7 +141,7 @@ def test_course_code_that_changed_is_said_to_have(graded):
     oracles = graded.folder / "assignments/tiny/expected.py"
     oracles.write_text(oracles.read_text().replace("x + x", "x * 3"))
     seen = replayed(graded, score(graded, "ben"), "--item", "double")
-    assert differing(seen) == ["what is measured", "course code"]
+    assert differing(seen) == ["task", "course code"]
     assert [seen[when]["points"] for when in ("then", "now")] == [0, 2]
 
 
