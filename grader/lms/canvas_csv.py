@@ -48,20 +48,14 @@ class CanvasCsv(Worksheet):
         """Fill the column of one assignment; the row of possible points is checked and kept."""
         sheet = read_sheet(content, where, LAYOUT)
         student, column = sheet.column(LAYOUT.name), _column(sheet, rules.column)
-        worth = next(
-            (
-                sheet.value(row, column)
-                for row in range(len(sheet))
-                if sheet.value(row, student).strip() == _POINTS_ROW
-            ),
-            "",
-        )
+        rows = (row for row in range(len(sheet)) if sheet.value(row, student).strip() == _POINTS_ROW)
+        points_row = next(rows, None)
+        worth = "" if points_row is None else sheet.value(points_row, column)
         if worth.strip() == _READ_ONLY:
             heading = sheet.headings[column]
             raise UsageError(f"{where}:1: {heading}: is read only in Canvas; name another column")
-        return fill(
-            sheet, LAYOUT, GradeColumn(index=column, maximum=lambda _row: worth), grades, roster, rules
-        )
+        grade_column = GradeColumn(index=column, maximum=lambda _row: worth, maximum_row=points_row)
+        return fill(sheet, LAYOUT, grade_column, grades, roster, rules)
 
 
 def _column(sheet: Sheet, named: str) -> int:

@@ -62,6 +62,8 @@ class GradeColumn:
     """Its place among the columns, from 0."""
     maximum: Callable[[int], str]
     """The cell of a row with the most points that the platform gives; empty if there is none."""
+    maximum_row: int | None = None
+    """The row that holds this cell for all students; None if each has one of their own."""
     locked: Callable[[int], str] = lambda _row: ""
     """Why nothing may be written into a row; empty if it may."""
 
@@ -152,7 +154,8 @@ class _Filling:
         if why := self._layout.settled.get(cell) or self._column.locked(row):
             return RowResult(who=student, outcome=RowOutcome.UNCHANGED, note=why)
         most = read(self._column.maximum(row), self._separator)
-        where = f"{self._sheet.where}:{self._sheet.line(row)}"
+        of_all = self._column.maximum_row
+        where = f"{self._sheet.where}:{self._sheet.line(row if of_all is None else of_all)}"
         exact_points = scaled(grade, most, self._rules, where)
         points = rounded(exact_points, self._rules.digits)
         if self._layout.bounded and not 0 <= points <= (points if most is None else most):

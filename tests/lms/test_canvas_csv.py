@@ -122,7 +122,7 @@ def test_another_maximum_is_refused_or_converted(lms):
     with pytest.raises(UsageError) as caught:
         lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True)
     assert caught.value.problems == (
-        "sheet.csv:4: the maximum is 5 there, and 10 in the rubric; make them alike, or convert with --scale",
+        "sheet.csv:3: the maximum is 5 there, and 10 in the rubric; make them alike, or convert with --scale",
     )
     done = lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True, scale=True)
     assert lms.table(done.text)[3][6] == "1.5"
