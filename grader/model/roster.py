@@ -119,7 +119,7 @@ class Roster:
                 f"{', '.join(refused)}"
             )
         if absent:
-            yield f"{self.file}: {_so_many(absent)} without a submission, not graded: {', '.join(absent)}"
+            yield f"{self.file}: {_so_many(absent)} without a submission in this run: {', '.join(absent)}"
         if strangers:
             names = ", ".join(_with_likeness(student, absent) for student in strangers)
             yield f"{self.file}: {_so_many(strangers)} not on it: {names}"

@@ -197,6 +197,6 @@ def test_a_submission_whose_id_is_of_nobody_is_remarked_on(folder: Path) -> None
 def test_a_name_that_is_not_on_the_roster_is_held_against_those_who_sent_nothing(folder: Path) -> None:
     roster = course(folder, "student", "alice", "bob", "zoe.long").roster
     assert list(roster.reconciled(["alice", "Bob", "alicia"], ["zoelong"])) == [
-        "roster.csv: 2 students without a submission, not graded: bob, zoe.long",
+        "roster.csv: 2 students without a submission in this run: bob, zoe.long",
         "roster.csv: 3 students not on it: Bob (is bob meant?), alicia, zoelong (is zoe.long meant?)",
     ]
