@@ -77,6 +77,17 @@ def paragraph(inside: str) -> str:
 
 
 class TestMarkdown:
+    @pytest.mark.parametrize(
+        ("written", "read_as"),
+        [
+            ("c*k*k rows, and x**2 + y**2", "c*k*k rows, and x**2 + y**2"),
+            ("a *plain* word, **bold**, *a***b** and un*frozen*", "a plain word, bold, ab and unfrozen"),
+            ("2*n*m* of **k**2", "2*n*m* of k2"),
+        ],
+    )
+    def test_stars_that_join_words_are_a_formula_and_no_emphasis(self, read, written, read_as):
+        assert texts(read(written, "a.md")) == [read_as]
+
     def test_blocks(self, read):
         found = read(
             "# T\n\nA\nB\n\n3. c\n   - d\n4. e\n\n| q | a |\n|--|--|\n| 1 | x |\n\n```py\n# Q1\n```\n", "a.md"

@@ -134,10 +134,13 @@ class _MarkdownBlocks:
             self._heading = 0
 
     def _inline(self, tokens: Sequence[Any]) -> None:
-        for token in tokens:
+        products = _products(tokens)
+        for place, token in enumerate(tokens):
             match token.type:
                 case "text" | "code_inline":
                     self._html.text(token.content)
+                case _ if place in products:
+                    self._html.text(token.markup)
                 case "s_open" | "s_close":
                     self._html.text(STRIKE)
                 case "softbreak" | "hardbreak":
@@ -170,6 +173,22 @@ class _MarkdownBlocks:
         for address in self._pictures[: self._contents.room_for_pictures]:
             self._contents.picture(*decoded(_embedded(address) or self._fetch(address)))
         self._pictures.clear()
+
+
+def _products(tokens: Sequence[Any]) -> set[int]:
+    """Return the places of stars that join words, as in `c*k*k` and `x**2 + y**2`: formulas, no emphasis."""
+    products: set[int] = set()
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if token.type in ("em_open", "strong_open"):
+            opened.append(place)
+        elif token.type in ("em_close", "strong_close"):
+            begin = opened.pop()
+            before = tokens[begin - 1].content[-1:] if begin else ""
+            behind = tokens[place + 1].content[:1] if place + 1 < len(tokens) else ""
+            if token.markup[0] == "*" and before.isalnum() and behind.isalnum():
+                products |= {begin, place}
+    return products
 
 
 def _numbers(tokens: Sequence[Any]) -> dict[int, str]:
