@@ -16,7 +16,7 @@ from grader.config.points_file import WAITS, PointsGiven, judged
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
-from grader.matching.suggestion import Suggestion, marked
+from grader.matching.suggestion import Suggested, Suggestion, marked
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import MANUAL, Item
 from grader.model.score import Standing
@@ -126,22 +126,19 @@ class AnswerTexts:
             if suggestion.useful and text.strip():
                 self.suggestion = suggestion
                 self.suggested = f"{suggestion.points:g}"
-            findings = [
-                "; ".join(
-                    [
-                        f"{finding_in_words(part.finding)}, {part.points:g} suggested",
-                        *dict.fromkeys(
-                            f"«{text[start:end]}»" for start, end in part.finding.spans[:_MOST_WORDS]
-                        ),
-                    ]
-                )
-                for part in suggestion.parts
-                if part.finding.state is not MatchState.BY_HAND
-            ] or findings
+            findings = [_found(part, text) for part in suggestion.parts]
         self.criteria = "\n".join(
             f"{number}. {criterion.name} ({criterion.points:g}){finding and f': {finding}'}"
-            for number, (criterion, finding) in enumerate(zip(criteria, findings, strict=False), start=1)
+            for number, (criterion, finding) in enumerate(zip(criteria, findings, strict=True), start=1)
         )
+
+
+def _found(part: Suggested, answer: str) -> str:
+    """Say what was found of a criterion; empty where only a person looks."""
+    if part.finding.state is MatchState.BY_HAND:
+        return ""
+    words = (f"«{answer[start:end]}»" for start, end in part.finding.spans[:_MOST_WORDS])
+    return "; ".join([f"{finding_in_words(part.finding)}, {part.points:g} suggested", *dict.fromkeys(words)])
 
 
 def _skipped(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:

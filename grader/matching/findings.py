@@ -153,11 +153,12 @@ def _written_number(meant: NumberMatch, match: Match, passage: Passage) -> Findi
         return _sure(passage, spans, "stands beside other numbers")
     if any(agrees is None for _, agrees in agreeing):
         return _sure(passage, spans, "can be read as another number")
-    if meant.unit and not all(_has_unit(n, meant) for n in right):
+    bare = tuple(span for span, n in zip(spans, right, strict=True) if meant.unit and not _has_unit(n, meant))
+    if bare:
         starts = {start for words in match.near for start, _ in find_term(passage, words)}
         if all(_begins_company(starts, n) for n in right):
-            return _likely(passage, spans, "has no unit")
-        return _sure(passage, spans, "has no unit")
+            return _likely(passage, bare, "has no unit")
+        return _sure(passage, bare, "has no unit")
     return _sure(passage, spans, "is compared or referred to" if any(n.qualified for n in right) else "")
 
 

@@ -41,6 +41,19 @@ MEMORIES = {
         },
     ],
 }
+HALF_BY_HAND = {
+    "id": "half",
+    "title": "2: half by hand",
+    "points": 3,
+    "check": "answer",
+    "file": "answers.*",
+    "question": 2,
+    "text": "How many times as much?",
+    "criteria": [
+        {"name": "why", "points": 1},
+        {"name": "how much", "points": 2, "match": {"number": {"value": 9, "unit": "x|times"}}},
+    ],
+}
 SHAPE = {
     "id": "shape",
     "title": "2: a tensor",
@@ -156,6 +169,15 @@ def test_hidden_text_is_in_no_answer_and_is_reported_once(homework):
     assert items["shape"]["status"] == "pending"
     assert "hides" in items["memories"]["flags"][0]
     assert items["shape"]["flags"] == []
+
+
+def test_the_table_has_each_part_and_what_was_found_of_it(homework):
+    homework.course.rubric(HALF_BY_HAND)
+    homework.grade("2. 9x, for nine pixels are copied.\n")
+    assert homework.export()["ann", "half"]["criteria"].splitlines() == [
+        "1. why (1)",
+        "2. how much (2): uncertain: has no unit, 0 suggested; «nine»",
+    ]
 
 
 def test_the_table_holds_what_a_person_needs_and_a_suggestion_is_accepted_by_a_word(homework):
