@@ -7,10 +7,14 @@ from functools import wraps
 from math import inf
 from typing import Any
 
+import msgspec
+
 from grader.contracts.check import CheckKind
 from grader.coursecode import PACKAGE, deepest_place
 from grader.errors import CourseError, GraderError
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
+from grader.model.drawing import Drawing
+from grader.text import one_line
 
 OBSERVE_CPU_S = 600.0
 """CPU seconds of one `observe`, the time of programs not included."""
@@ -53,9 +57,31 @@ def _limited(kind: CheckKind, name: str, method: Callable[..., Any], cpu_s: floa
     return call
 
 
-def _listed(method: Callable[..., Iterable[Any]]) -> Callable[..., tuple[Any, ...]]:
-    """Return a method that draws at once what another one yields."""
-    return wraps(method)(lambda *args, **kwargs: tuple(method(*args, **kwargs)))
+def _listed(method: Callable[..., Iterable[Any]]) -> Callable[..., tuple[Drawing, ...]]:
+    """Return a method that draws at once what another one yields, and refuses what no report can render."""
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> tuple[Drawing, ...]:
+        drawn = method(*args, **kwargs)
+        if isinstance(drawn, str | Drawing) or not isinstance(drawn, Iterable):
+            raise TypeError(f"must give a list of drawings, got {_brief(drawn)}")
+        return tuple(map(_checked, drawn))
+
+    return call
+
+
+def _checked(drawing: Any) -> Drawing:
+    if not isinstance(drawing, Drawing):
+        raise TypeError(f"must give drawings, such as a Paragraph, got {_brief(drawing)}")
+    try:
+        msgspec.convert(msgspec.to_builtins(drawing), type(drawing))
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error).replace("$", type(drawing).__name__)) from None
+    return drawing
+
+
+def _brief(value: Any) -> str:
+    return one_line(repr(value), 60)
 
 
 def _drawing(kind: CheckKind, name: str, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from grader.harness.guarded_kind import guarded
 SOURCE = """
 from dataclasses import dataclass
 from grader.contracts.check import CheckKind
+from grader.model.drawing import Gauge, Paragraph
 
 class Loops(CheckKind):
     name = "loops"
@@ -25,25 +26,35 @@ class Loops(CheckKind):
     def award(self, options, observation, related):
         while True: pass
     def show(self, options, observation):
-        while True: yield 1
+        while True: yield Paragraph(text='looks')
     def show_beside(self, options, observation, related):
-        yield 1
+        yield Paragraph(text='beside')
         raise KeyError("samples")
 """
 
 
 @pytest.fixture
-def kind(monkeypatch):
-    names = {"__name__": f"{PACKAGE}.a.checks"}
-    exec(compile(SOURCE, "/course/checks.py", "exec", dont_inherit=True), names)
+def load(monkeypatch):
+    """Return a function that makes the kind of a source."""
     monkeypatch.setattr(guarded_kind, "OBSERVE_CPU_S", 0.02)
     monkeypatch.setattr(guarded_kind, "FUNCTION_CPU_S", 0.02)
-    return guarded(names["Loops"]())
+
+    def load(source):
+        names = {"__name__": f"{PACKAGE}.a.checks"}
+        exec(compile(source, "/course/checks.py", "exec", dont_inherit=True), names)
+        return guarded(names["Loops"]())
+
+    return load
+
+
+@pytest.fixture
+def kind(load):
+    return load(SOURCE)
 
 
 @pytest.mark.parametrize(
     ("method", "arguments", "line"),
-    [("observe", (None, None), 10), ("award", (None, None, {}), 12), ("show", (None, None), 14)],
+    [("observe", (None, None), 11), ("award", (None, None, {}), 13), ("show", (None, None), 15)],
 )
 def test_a_method_that_does_not_end_is_stopped_with_its_line(kind, method, arguments, line):
     message = f"/course/checks.py:{line}: check kind loops: {method}: has not ended after 0.02 s of CPU time"
@@ -52,9 +63,27 @@ def test_a_method_that_does_not_end_is_stopped_with_its_line(kind, method, argum
 
 
 def test_a_mistake_in_what_draws_is_that_kinds(kind):
-    place = "/course/checks.py:17: check kind loops: show_beside: cannot draw this: KeyError: 'samples'"
+    place = "/course/checks.py:18: check kind loops: show_beside: cannot draw this: KeyError: 'samples'"
     with pytest.raises(CourseError, match=f"^{re.escape(place)}; correct the file$"):
         kind.show_beside(None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("drawn", "problem"),
+    [
+        ("'fine'", "must give a list of drawings, got 'fine'"),
+        ("None", "must give a list of drawings, got None"),
+        ("Paragraph(text='one')", "must give a list of drawings, got Paragraph"),
+        ("['fine']", "must give drawings, such as a Paragraph, got 'fine'"),
+        ("[Paragraph(text=5)]", "Expected `str`, got `int` - at `Paragraph.text`"),
+        ("[Gauge(value='a', low=1, high=2, needed=3)]", "Expected `float`, got `str` - at `Gauge.value`"),
+    ],
+)
+def test_what_no_report_can_render_is_that_kinds_mistake(load, drawn, problem):
+    kind = load(SOURCE.replace("while True: yield Paragraph(text='looks')", f"return {drawn}"))
+    place = f"/course/checks.py:14: check kind loops: show: cannot draw this: TypeError: {problem}"
+    with pytest.raises(CourseError, match=f"^{re.escape(place)}.*; correct the file$"):
+        kind.show(None, None)
 
 
 def test_our_own_kinds_are_left_as_they_are():
