@@ -242,9 +242,12 @@ class Plugins:
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
-                    raise CourseError(
-                        f"{_hook_place(implementation)}: {other} already brings {name!r}; rename one"
+                    problem = (
+                        f"gives {name!r} twice; leave one out, or rename it"
+                        if other == plugin
+                        else f"{other} already brings {name!r}; rename one"
                     )
+                    raise CourseError(f"{_hook_place(implementation)}: {problem}")
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
 

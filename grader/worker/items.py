@@ -21,10 +21,11 @@ from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
-from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome
+from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome, Quantity
 from grader.model.options import judging_digest
 from grader.model.rubric import Item
 from grader.scoring.judge import passed
+from grader.text import one_line
 from grader.worker.devices import Devices
 from grader.worker.reference import controlled, observe
 
@@ -210,5 +211,10 @@ def _require_observation(value: object, item: str) -> None:
         raise TypeError(f"observe must return an Observation, got {type(value).__name__}")
     if value.item != item:
         raise ValueError(f"observe returned an observation of {value.item!r}; write item=context.item")
+    quantities: Any = value.quantities
+    for name, quantity in quantities.items() if isinstance(quantities, Mapping) else ():
+        if not isinstance(quantity, Quantity):
+            wrong = one_line(f"quantities.{name} must be a Quantity, got {quantity!r}")
+            raise TypeError(f"{wrong}; write Quantity(value=…, unit=…)")
     if problem := unstorable(value):
         raise TypeError(f"observe returned what cannot be stored: {problem}; give plain text and numbers")

@@ -938,7 +938,7 @@ def test_an_exception_in_a_kind_of_the_courses_own_is_told_with_its_line(course,
         ("[type('K', (), {})]", "K is not derived from grader.api.check.CheckKind"),
         ("[Own()]", "gives an object of checks.Own; give the class, without brackets"),
         ("[Lacking]", "checks.Lacking lacks Options, award, name, observe"),
-        ("[Own, Own]", "grader_course.vectors already brings 'own'; rename one"),
+        ("[Own, Own]", "gives 'own' twice; leave one out, or rename it"),
         ("[[Own]]", "gives a list in a list; return the list itself, or yield its entries one by one"),
         ("[type('K', (Own,), {'name': 3})]", "K.name: must be text, got 3"),
         (

@@ -204,7 +204,10 @@ def test_whether_an_item_passes_is_told_when_it_is_noted(run, gpu):
             {"facts": {"a": [{1, 2}]}},
             "cannot be stored: facts.a[0]: a set cannot be written as JSON; give plain",
         ),
-        ({"quantities": {"time": 3.0}}, "cannot be stored: quantities.time: must be a mapping, got 3.0"),
+        (
+            {"quantities": {"time": 3.0}},
+            "quantities.time must be a Quantity, got 3.0; write Quantity(value=…, unit=…)",
+        ),
         (
             {"item": "another"},
             "ValueError: observe returned an observation of 'another'; write item=context.item",
