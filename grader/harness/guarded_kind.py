@@ -65,7 +65,7 @@ def _listed(method: Callable[..., Iterable[Any]]) -> Callable[..., tuple[Drawing
         drawn = method(*args, **kwargs)
         if isinstance(drawn, str | Drawing) or not isinstance(drawn, Iterable):
             raise TypeError(f"must give a list of drawings, got {_brief(drawn)}")
-        return tuple(map(_checked, drawn))
+        return tuple(map(_checked, tuple(drawn)))  # an endless generator is at one of its lines
 
     return call
 

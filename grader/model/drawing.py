@@ -88,6 +88,16 @@ class ValueTable(Drawing):
     at_most: int = 12
     """Rows that are shown, before it only says how many more there are."""
 
+    def __post_init__(self) -> None:
+        """Refuse a number without a unit, which no page could write.
+
+        Raises:
+            TypeError: a cell is neither a text nor a Quantity.
+        """
+        for cell in (cell for row in self.rows for cell in row):
+            if not isinstance(cell, str | Quantity):
+                raise TypeError(f"ValueTable: a cell must be a text or a Quantity, and is {cell!r}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge(Drawing):
@@ -127,6 +137,16 @@ class Bars(Drawing):
     whole: float | None = None
     """The value of a bar of full length; None for the longest one's."""
 
+    def __post_init__(self) -> None:
+        """Refuse a number in place of a bar.
+
+        Raises:
+            TypeError: something in it is no Bar.
+        """
+        for bar in self.bars:
+            if not isinstance(bar, Bar):
+                raise TypeError(f"Bars: must be of Bar(name=…, value=…), and has {bar!r}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown(Drawing):
@@ -142,6 +162,7 @@ class CurveLine:
     name: str
     """Its label in the legend."""
     role: Role
+    """`measured`, `ideal` or `reference`."""
     points: tuple[tuple[float, float], ...]
     samples: tuple[tuple[float, float], ...] = ()
     """Further points around the line."""

@@ -15,7 +15,7 @@ from grader.harness.guarded_kind import guarded
 SOURCE = """
 from dataclasses import dataclass
 from grader.contracts.check import CheckKind
-from grader.model.drawing import Gauge, Paragraph
+from grader.model.drawing import Bars, Gauge, Paragraph, ValueTable
 
 class Loops(CheckKind):
     name = "loops"
@@ -76,13 +76,18 @@ def test_a_mistake_in_what_draws_is_that_kinds(kind):
         ("Paragraph(text='one')", "must give a list of drawings, got Paragraph"),
         ("['fine']", "must give drawings, such as a Paragraph, got 'fine'"),
         ("[Paragraph(text=5)]", "Expected `str`, got `int` - at `Paragraph.text`"),
+        (
+            "[ValueTable(head=['a'], rows=[[1.5]])]",
+            "ValueTable: a cell must be a text or a Quantity, and is 1.5",
+        ),
+        ("[Bars(bars=(1.0,))]", "Bars: must be of Bar(name=…, value=…), and has 1.0"),
         ("[Gauge(value='a', low=1, high=2, needed=3)]", "Expected `float`, got `str` - at `Gauge.value`"),
     ],
 )
 def test_what_no_report_can_render_is_that_kinds_mistake(load, drawn, problem):
     kind = load(SOURCE.replace("while True: yield Paragraph(text='looks')", f"return {drawn}"))
-    place = f"/course/checks.py:14: check kind loops: show: cannot draw this: TypeError: {problem}"
-    with pytest.raises(CourseError, match=f"^{re.escape(place)}.*; correct the file$"):
+    line = re.escape(f" check kind loops: show: cannot draw this: TypeError: {problem}")
+    with pytest.raises(CourseError, match=rf"^/course/checks\.py:1[45]:{line}.*; correct the file$"):
         kind.show(None, None)
 
 
