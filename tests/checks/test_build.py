@@ -322,6 +322,17 @@ def test_a_name_that_is_defined_nowhere_is_named(contexts):
     )
 
 
+def test_a_second_main_is_told_with_the_file_of_the_course_that_has_the_first(contexts):
+    makefile = f"{MAKEFILE}\tgcc -g -o lib/program main.c src/work.c\n"
+    context = contexts(
+        {"src/work.c": f"{RIGHT}int main(void) {{ return 0; }}\n"},
+        {**COURSE, "given/Makefile": makefile, "given/main.c": "int main(void) { return 1; }\n"},
+    )
+    assert observe(context).note == (
+        "src/work.c:2: multiple definition of 'main'; main.c:1: first defined here (main.c is the course's)"
+    )
+
+
 def test_a_makefile_of_the_course_that_make_cannot_read_is_the_courses_mistake(contexts):
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/Makefile": MAKEFILE.replace("\t", "    ")})
     with pytest.raises(CourseError, match=r"^given/Makefile:2: missing separator; correct the file$"):

@@ -56,6 +56,60 @@ def test_a_complaint_has_a_place_and_a_message(line, told):
     assert "{file}:{line}:{column} {severity} {message}".format(**found) == told
 
 
+TWICE = "multiple definition of"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            f"s.cpp:(.text+0x0): {TWICE} `f'; /tmp/ccrBh3qi.o:main.cpp:(.text+0x0): first defined here",
+            f"s.cpp:0 {TWICE} 'f'; main.cpp: first defined here (main.cpp is the course's)",
+        ),
+        (
+            f"{FOLDER}/s.cpp:3: {TWICE} `f'; /tmp/ccNvL4hb.o:{FOLDER}/main.cpp:3: first defined here",
+            f"s.cpp:3 {TWICE} 'f'; main.cpp:3: first defined here (main.cpp is the course's)",
+        ),
+        (
+            f"/usr/bin/ld: /tmp/ccNvL4hb.o:{FOLDER}/main.cpp:3: {TWICE} `f'; /tmp/ccLd2DZ3.o:s.cpp:1: first "
+            "defined here",
+            f"main.cpp:3 {TWICE} 'f'; s.cpp:1: first defined here (main.cpp is the course's)",
+        ),
+        (
+            f"s.cpp:3: {TWICE} `f'; main.o:{FOLDER}/u.cpp:3: first defined here",
+            f"s.cpp:3 {TWICE} 'f'; u.cpp:3: first defined here",
+        ),
+        (
+            f"/usr/bin/ld: /tmp/ccXzZNs9.o:(.data+0x0): {TWICE} `n'; /tmp/ccrBh3qi.o:(.data+0x0): first "
+            "defined here",
+            f":0 {TWICE} 'n'; another file defines it as well",
+        ),
+        (
+            f"/usr/bin/ld: s.o:(.data+0x0): {TWICE} `n'; main.o:(.data+0x0): first defined here",
+            f"s.o:0 {TWICE} 'n'; main.o: first defined here",
+        ),
+        (
+            f"(.text+0x0): {TWICE} `n'; /tmp/ccs14yKL.o (symbol from plugin):(.text+0x0): first defined here",
+            f":0 {TWICE} 'n'; another file defines it as well",
+        ),
+        (
+            f"k.cu:(.text+0x0): {TWICE} `n'; /tmp/tmpxft_01_00-11_main.o:tmpxft_01_00-6_main.cudafe1.cpp:"
+            "(.text+0x0): first defined here",
+            f"k.cu:0 {TWICE} 'n'; main.cu: first defined here",
+        ),
+        (
+            "/usr/bin/ld: /tmp/ccm0OudA.ltrans0.ltrans.o:(.data.rel+0x0): undefined reference to `nowhere'",
+            ":0 undefined reference to 'nowhere'",
+        ),
+    ],
+)
+def test_a_linkers_message_names_sources_and_no_temporary_object(line, told):
+    reader = Reader(FOLDER, {"main.cpp"})
+    reader.read(line)
+    (diagnostic,) = reader.diagnostics
+    assert "{file}:{line} {message}".format(**diagnostic) == told
+
+
 @pytest.mark.parametrize(
     "line",
     [

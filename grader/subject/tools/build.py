@@ -65,7 +65,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     replaced = _replaced(os.getcwd(), order["given"])
     python_2 = [problem for file in submitted if (problem := _python_2(folder, file))]
     silenced = [place for file in submitted for place in _silenced(folder, file)][:MOST_SILENCED]
-    reader = Reader(folder)
+    reader = Reader(folder, set(files_below(order["given"])) if order["given"] else ())
     transcript = Transcript(order["output_bytes"], reader)
     environment = _environment(order["compatibility"])
     status = _run(order["command"], folder, environment, order["within_s"], transcript)

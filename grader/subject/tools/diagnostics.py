@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 DIAGNOSTICS = 200
@@ -48,8 +48,15 @@ _FORMS = tuple(
 )
 _OF_LINKERS = ("undefined reference to ", "multiple definition of ")
 _PLACE = re.compile(r"([^:\s()]+):(?:(\d+)|\([^)]*\)):?$")
-_OF_NVCC = re.compile(r"tmpxft_\w+-\d+_(\w+)\.cudafe\d*\.\w+")
+_OF_NVCC = re.compile(r"^(?:.*/)?tmpxft_\w+-\d+_(\w+)\.(?:cudafe\d*\.\w+|o)$")
 """A file that nvcc makes of a .cu file."""
+_TEMPORARY = re.compile(r".*/cc\w{6}(?:\.ltrans\d+)?(?:\.ltrans)?\.o")
+"""An object under a name that gcc draws anew in each run."""
+_FIRST_DEFINED = re.compile(
+    r"; (?P<object>\S+\.o)(?: \(symbol from plugin\))?:(?:(?P<file>[^\s:()]+):)?(?:(?P<line>\d+)|\([^)]*\)): "
+    r"first defined here$"
+)
+"""The end of a linker's message, with the other definition."""
 _QUOTES = str.maketrans("`\u2018\u2019", "'" * 3)
 """Whichever a program prefers, we write one kind."""
 
@@ -66,14 +73,16 @@ class Reader:
     `diagnostics` are {"file" (relative to the folder), "line", "column" (0 for unknown), "severity" (`error`
     or `warning`), "message"}, each once; `counts` has how many there are of each severity, also beyond those
     that are kept. `kernels` are {"kernel" (mangled), "architecture", "registers", "stack_bytes",
-    "spill_bytes" (stores and loads together), "shared_bytes" (static)}.
+    "spill_bytes" (stores and loads together), "shared_bytes" (static)}. A linker's message on two definitions
+    says which of the two files is one of `course_files`, whose paths are relative to the folder.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, course_files: Collection[str] = ()) -> None:
         self.diagnostics: list[dict[str, Any]] = []
         self.counts = {"error": 0, "warning": 0}
         self.kernels: list[dict[str, Any]] = []
         self._folder = folder
+        self._course_files = course_files
         self._reported: set[tuple[Any, ...]] = set()
         self._properties_of = ""
 
@@ -94,6 +103,9 @@ class Reader:
             "severity": "warning" if present.get("severity", "").lower() == "warning" else "error",
             "message": present["message"].translate(_QUOTES).replace(f"{self._folder}/", "").strip(),
         }
+        if other := _FIRST_DEFINED.search(diagnostic["message"]):
+            message = diagnostic["message"][: other.start()]
+            diagnostic["message"] = f"{message}; {self._other_definition(diagnostic['file'], other)}"
         key = tuple(diagnostic.values())
         # a header is compiled into many objects, a kernel for many architectures
         if key not in self._reported:
@@ -102,8 +114,19 @@ class Reader:
                 self._reported.add(key)
                 self.diagnostics.append(diagnostic)
 
+    def _other_definition(self, file: str, other: re.Match[str]) -> str:
+        """Name the file of the other definition, and which of the two is the course's."""
+        first = self._relative(other["file"] or other["object"])
+        if not first:
+            return "another file defines it as well"
+        place = f"{first}:{other['line']}" if other["line"] else first
+        course = "".join(f" ({each} is the course's)" for each in (file, first) if each in self._course_files)
+        return f"{place}: first defined here{course}"
+
     def _relative(self, path: str) -> str:
-        """Return a path as the submission names it; a path elsewhere stays whole."""
+        """Return a path as the submission names it, and none for a temporary object; others stay whole."""
+        if _TEMPORARY.fullmatch(path):
+            return ""
         path = _OF_NVCC.sub(r"\1.cu", path)
         whole = os.path.normpath(os.path.join(self._folder, path)) if path else ""
         return whole.removeprefix(f"{self._folder}/")
