@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import NOT_IMPORTED, Observation, Outcome
 from grader.model.options import SubmittedFile, option
 from grader.model.score import Award
 
@@ -117,7 +117,9 @@ class Source(CheckKind):
         facts: dict[str, Any] = call.value
         if "problem" in facts:
             place = f"{file}:{facts['line']}" if facts["line"] else file
-            return refusal(context, f"{place}: {facts['problem']}")
+            unread = refusal(context, f"{place}: {facts['problem']}")
+            # whatever imports it fails in the same words, so that reports show the cause once
+            return replace(unread, facts={NOT_IMPORTED: ""})
         if "names" in facts:
             return refusal(context, f"{file} has no function {function}{_similar(function, facts['names'])}")
         return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts, seed=context.seed)

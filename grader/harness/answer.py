@@ -137,7 +137,7 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
     name, text, trace = (_COLOURS.sub("", _text(plain[key])) for key in ("type", "text", "traceback"))
     text = " ".join(filter(None, map(str.strip, text.splitlines())))  # a note is one line
     if name in _SYNTAX_ERRORS:
-        return Call(outcome=Outcome.CRASHED, note=" ".join(text.split()) or name, traceback=trace, **clock)
+        return Call(outcome=Outcome.CRASHED, note=_syntax_error(text) or name, traceback=trace, **clock)
     if name == "SystemExit":
         cause = f"the program ended itself (sys.exit({text}))"
     else:
@@ -157,6 +157,14 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any], chil
         if place and place[1] != imported[1]:  # a file that the imported one imports
             doing = f"importing {place[1]}"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)
+
+
+def _syntax_error(text: str) -> str:
+    """Return `file:line: message` in one line, in the words of a check that reads the file."""
+    from grader.subject.tools.source import of_python_2
+
+    place, separator, message = " ".join(text.split()).partition(": ")
+    return f"{place}{separator}{of_python_2(message)}"
 
 
 def _no_symbol(match: re.Match[str]) -> str:

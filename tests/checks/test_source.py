@@ -8,7 +8,7 @@ import pytest
 
 from grader.checks.source import Source
 from grader.config.decode import decode
-from grader.model.observation import Fault, Observation, Outcome
+from grader.model.observation import NOT_IMPORTED, Fault, Observation, Outcome
 from grader.model.options import measuring
 from grader.subject.tools import source
 
@@ -173,7 +173,7 @@ def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_context):
     [
         ({"other.py": ""}, Outcome.REFUSED, "work.py was not handed in"),
         ({"work.py": "print 'hi'\n"}, Outcome.REFUSED, "work.py:1: is written for Python 2"),
-        ({"work.py": "def max_cpu(:\n"}, Outcome.REFUSED, "work.py:1: SyntaxError: "),
+        ({"work.py": "def max_cpu(:\n"}, Outcome.REFUSED, "work.py:1: invalid syntax"),
         (
             {"work.py": "def max_CPU(A, B): pass\n"},
             Outcome.REFUSED,
@@ -187,6 +187,26 @@ def test_what_cannot_be_looked_at_is_the_students_doing_and_said_so(real_context
     observation = KIND.observe(options(), real_context(submission, COURSE))
     assert (observation.outcome, observation.fault) == (outcome, None)
     assert observation.note.startswith(note)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"import math\ndef max_cpu(A, B) return A\n",
+        b"def max_cpu(A, B):\n    x = 1\n  return A\n",
+        b"print 'hi'\n",
+        b"x = '\xe4'\n",
+        "x = 1\n".encode("utf-16"),
+    ],
+)
+def test_a_file_that_python_does_not_read_has_one_note_here_and_where_it_is_imported(real_context, content):
+    context = real_context({"work.py": ""}, COURSE)
+    context._file("work.py").write_bytes(content)
+    observation = KIND.observe(options(), context)
+    with context.subject("work") as subject:
+        assert observation.note == subject.imported.note
+    assert observation.note.startswith("work.py:")
+    assert observation.facts == {NOT_IMPORTED: ""}
 
 
 def test_a_bug_of_our_tool_is_not_held_against_the_student(real_context):

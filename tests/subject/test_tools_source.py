@@ -142,12 +142,12 @@ def test_no_function_means_the_whole_file(look):
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        (b"def f(:\n", 1, "SyntaxError"),
+        (b"def f(:\n", 1, "invalid syntax"),
         (b"x = 1\ndef f(a):\n    print 'hello'\n", 3, "Python 2"),
         (b"try:\n    x = 1\nexcept ValueError, e:\n    pass\n", 3, "Python 2"),
-        ("def f(): pass".encode("utf-16"), 0, "UTF-16"),
-        (b"x = '\x00'\n", 0, "null bytes"),
-        (b"x = '\xff\xfe'\n", 1, "SyntaxError"),
+        ("def f(): pass".encode("utf-16"), 1, "not written in UTF-8"),
+        (b"x = '\x00'\n", 1, "not written in UTF-8"),
+        (b"x = '\xff\xfe'\n", 1, "can't decode"),
         (b"x = " + b"(" * 5000 + b")" * 5000, 1, "too many nested"),
         (b"def f(a): return a" + b" + a" * 20_000, 0, ""),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import codecs
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,6 @@ from .names import ModuleNames
 USES = 2000
 NAMES = 50
 LINE = 200
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 PYTHON_2 = ("call to 'print'", "call to 'exec'", "multiple exception types must be parenthesized")
 """Messages of Python 3 on the three things that Python 2 programs stumble over first."""
 
@@ -24,19 +22,19 @@ def main(path: str, function: str) -> dict[str, Any]:
     """Return what a rule on the source can be held against.
 
     `function` is `name` or `Class.name`; empty means the whole file. The answer has `problem` (and `line`) if
-    the file is no Python 3, `names` (of what there is) if it has no such function, otherwise `uses`,
+    the file is no Python 3, in the words in which its import fails, `names` (of what there is) if it has no such function, otherwise `uses`,
     `decorators`, `loops`, `followed`.
     """
     with open(path, "rb") as file:
         content = file.read()
-    if content.startswith(UTF_16):  # Python 3.11.2 complains of null bytes instead
-        return {"problem": "is written in UTF-16; save it as UTF-8", "line": 0}
+    if b"\0" in content:  # as of UTF-16; versions of Python have different words for it, or none
+        return {"problem": "is not written in UTF-8; save it as UTF-8", "line": 1}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a text is no concern of ours
             tree = ast.parse(content)
     except SyntaxError as error:
-        return {"problem": _explained(error), "line": error.lineno or 0}
+        return {"problem": of_python_2(error.msg), "line": error.lineno or 0}
     except (ValueError, RecursionError, MemoryError) as error:
         return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
@@ -81,8 +79,8 @@ def _decorator(module: ModuleNames, node: ast.expr) -> Iterator[dict[str, Any]]:
         yield {"name": name, "keywords": keywords, "line": line}
 
 
-def _explained(error: SyntaxError) -> str:
-    message = error.msg
+def of_python_2(message: str) -> str:
+    """Return a syntax error's message; of a file that was written for Python 2 a sentence with it."""
     if any(hint in message for hint in PYTHON_2):
         return f"is written for Python 2 ({message}); this course runs Python 3"
-    return f"SyntaxError: {message}" + (f": {error.text.strip()[:LINE]}" if error.text else "")
+    return message
