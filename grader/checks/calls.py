@@ -20,7 +20,7 @@ Look = Callable[[InputCase, tuple[Call, ...]], Case]
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
-_IMPORTING = re.compile(r"^importing ([^\s:]+): ")
+_IMPORTING = re.compile(r"^importing ([^:]+): ")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'(?!.* left out, because)")
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
 """The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
@@ -58,7 +58,8 @@ def observe_calls(
     After a call that took longer than `within_s` seconds a case is not called once more.
 
     The observation's outcome is `observed` if the function could be called at all; how each call ended
-    stands in its case. A call that did not end in time costs its program: further cases are called in a fresh
+    stands in its case, unless every call asked for the same file or name that the submission lacks: then that
+    is the observation. A call that did not end in time costs its program: further cases are called in a fresh
     child if `each_counts`, until `MOST_TIMED_OUT` have not ended; otherwise nothing more is called, for every
     case would wait as long again.
     """
@@ -69,6 +70,7 @@ def observe_calls(
     outcome, note, symptom = Outcome.OBSERVED, "", None
     facts: dict[str, Any] = {}
     pending, timed_out = deque(cases), 0
+    ends: list[Call] = []
 
     while pending and outcome is Outcome.OBSERVED:
         with context.subject(module) as subject:
@@ -79,12 +81,16 @@ def observe_calls(
                 last = calls[-1]
                 if last.traceback:
                     tracebacks[case.name] = last.traceback
+                if last.missing_file and last is subject.imported:
+                    return context.missing(last.missing_file)
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported:
                         facts[NOT_IMPORTED] = _lacked(note)
-                        note = note if _SYNTAX_ERROR.match(note) else _not_imported(module, note)
+                        is_whole = last.missing_name or _SYNTAX_ERROR.match(note)
+                        note = note if is_whole else _not_imported(module, note)
                     break
+                ends.append(last)
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT
                 if timed_out >= (MOST_TIMED_OUT if each_counts else 1):
@@ -92,6 +98,12 @@ def observe_calls(
                     pending.clear()
                 usable = subject.alive and last.outcome is Outcome.OBSERVED
             output.append(subject.output)
+    lacking = ends if outcome is Outcome.OBSERVED else []
+    if lacking and all(end.missing_file == ends[0].missing_file != "" for end in ends):
+        return context.missing(ends[0].missing_file)
+    if lacking and all(end.missing_name == ends[0].missing_name != "" for end in ends):
+        outcome, note = ends[0].outcome, ends[0].note
+        facts[NOT_IMPORTED] = ""
 
     return Observation(
         item=context.item,
@@ -113,13 +125,17 @@ def failed_observation(
     A traceback is kept under the name `of`. The note on a failed import is the sentence that `observe_calls`
     writes: reports show one cause of several items once.
     """
+    if call.missing_file:
+        return context.missing(call.missing_file)
     imports = _IMPORTING.match(call.note)
+    lacks_name = {NOT_IMPORTED: ""} if call.missing_name else {}
     return Observation(
         item=context.item,
         outcome=call.outcome,
         note=_not_imported("", call.note) if imports else call.note,
         symptom=call.symptom,
-        facts={"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {},
+        facts=lacks_name
+        | ({"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {}),
         output=output,
         seed=context.seed,
     )
@@ -134,7 +150,8 @@ def _lacked(note: str) -> str:
 def _not_imported(module: str, note: str) -> str:
     """Return the note on a failed import as a sentence about the file that failed."""
     if place := _IMPORTING.match(note):
-        return f"{place[1]} could not be imported: {note[place.end() :]}"
+        done = "imported" if place[1].endswith(".py") else "loaded"
+        return f"{place[1]} could not be {done}: {note[place.end() :]}"
     return f"{module}.py could not be imported: {note}"
 
 

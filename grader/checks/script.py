@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
 from grader.contracts.check import CheckKind
 from grader.model.exit_status import ending
-from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.observation import NOT_IMPORTED, Observation, Outcome, Quantity
 from grader.model.options import ProgramFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
+    from grader.contracts.call import Call
     from grader.contracts.context import CheckContext
 
 MOST_STATUS = 255
@@ -71,6 +72,8 @@ class Script(CheckKind):
 
             toolchain(options.programs)
         run = context.run(options.file, options.arguments, options.wall_s)
+        if run.call.missing_file:
+            return context.missing(run.call.missing_file)
         # the word of the program's process, which may be anything
         status = run.call.value if type(run.call.value) is int else None
         numbers = {name: last_number(text, run.output) for name, text in options.numbers.items()}
@@ -83,7 +86,7 @@ class Script(CheckKind):
                 "wall_s": Quantity(value=run.call.wall_s, unit="s"),
                 **{name: Quantity(value=value, taken_by=CLAIM) for name, value in numbers.items()},
             },
-            facts={"traceback": run.call.traceback} if run.call.outcome is not Outcome.OBSERVED else {},
+            facts=_facts(run.call),
             output=run.output,
             seed=context.seed,
         )
@@ -96,6 +99,12 @@ class Script(CheckKind):
             return Award(fraction=0.0, reason="; ".join(wrong))
         read = (f"{name} {observation.quantities[name].value}" for name in options.numbers)
         return Award(fraction=1.0, reason=f"ran to its end: {', '.join(read)}".removesuffix(": "))
+
+
+def _facts(call: Call) -> dict[str, str]:
+    if call.outcome is Outcome.OBSERVED:
+        return {}
+    return {"traceback": call.traceback} | ({NOT_IMPORTED: ""} if call.missing_name else {})
 
 
 def _ended(status: int | float | str | None) -> str:

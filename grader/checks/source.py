@@ -121,7 +121,10 @@ class Source(CheckKind):
             # whatever imports it fails in the same words, so that reports show the cause once
             return replace(unread, facts={NOT_IMPORTED: ""})
         if "names" in facts:
-            return refusal(context, f"{file} has no function {function}{_similar(function, facts['names'])}")
+            # a driver of the course that asks for it fails in the same words
+            return replace(
+                refusal(context, _undefined(file, function, facts["names"])), facts={NOT_IMPORTED: ""}
+            )
         return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts, seed=context.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -199,12 +202,14 @@ def _unreadable(text: str) -> ValueError:
     return ValueError(f"must be like numba.njit or numba.njit(parallel=True), got {text!r}")
 
 
-def _similar(name: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches
+def _undefined(file: str, function: str, names: Sequence[str]) -> str:
+    """Say that a file does not define a function, or the class whose method it is."""
+    from grader.harness.missing import undefined
 
-    lower = {other.lower(): other for other in names}
-    close = get_close_matches(name.lower(), lower, 1)
-    return f"; did you mean {lower[close[0]]}?" if close else ""
+    owner = function.rpartition(".")[0]
+    if owner and owner not in names:
+        return undefined(file, owner, [name for name in names if "." not in name])
+    return undefined(file, function, names)
 
 
 def _shortened(sentences: Sequence[str]) -> list[str]:

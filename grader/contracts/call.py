@@ -64,6 +64,10 @@ class Call:
     """Its work on its devices, if the subject is observed or the call has a proof."""
     launches_asked: int = 0
     """Times the program asked the worker what to do at a launch; student code can ask that, too."""
+    missing_file: str = ""
+    """The file that the course's code asked for, that the assignment accepts, and that nobody handed in."""
+    missing_name: str = ""
+    """The name, as `norm.LayerNorm`, that the course's code asked a file of the submission for in vain."""
     requests: tuple[Request, ...] = field(default=(), compare=False, repr=False)
     """All calls of its process up to this one, by which the reference is asked for a wrong result; this one
     alone where they take too much memory to keep, and none after too many."""

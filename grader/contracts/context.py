@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -255,6 +255,6 @@ class CheckContext(Protocol):
         """
         ...
 
-    def tool_once(self, name: str, *args: str) -> Call:
+    def tool_once(self, name: str, *args: Hashable) -> Call:
         """Run a tool that only reads files, as `tool` does, once for all items that ask the same of it."""
         ...

@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.files import holds_file
+
 if TYPE_CHECKING:
     import ast
 
@@ -52,8 +54,28 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
     return tuple(used)
 
 
+def students_files(course_files: Path, module: str, files: Collection[str]) -> tuple[str, ...]:
+    """Return the submission's files that a module of the course imports, also by others of the course's."""
+    import ast
+
+    imported: dict[str, None] = {}
+    pending = [f"{module.replace('.', '/')}.py"]
+    for file in pending:
+        try:
+            tree = ast.parse((course_files / file).read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for name in _modules(tree):
+            path = f"{name.replace('.', '/')}.py"
+            if holds_file(course_files, path):
+                pending.extend({path}.difference(pending))
+            elif path in files:
+                imported[path] = None
+    return tuple(imported)
+
+
 def functions_in(assignment: Path, module: str) -> frozenset[str]:
-    """Return the functions of a module of the reference or the course, by the syntax of its file."""
+    """Return the functions and classes of a module of the reference or the course, by its file's syntax."""
     import ast
 
     functions: set[str] = set()
@@ -61,8 +83,21 @@ def functions_in(assignment: Path, module: str) -> frozenset[str]:
         file = assignment / folder / f"{module.replace('.', '/')}.py"
         with suppress(OSError, SyntaxError, ValueError):
             tree = ast.parse(file.read_bytes())
-            functions |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+            kinds = ast.FunctionDef | ast.ClassDef
+            functions |= {node.name for node in tree.body if isinstance(node, kinds)}
     return frozenset(functions)
+
+
+def _modules(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of modules, and of what may be one, that a file imports."""
+    import ast
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.contracts.call import Call
 from grader.errors import NotObservedError
+from grader.files import holds_file
 from grader.harness.device_errors import asks_for_gpu
-from grader.harness.driver_calls import names_of_calls
-from grader.harness.missing import file_advice, module_advice
-from grader.harness.tracebacks import students_place
+from grader.harness.driver_calls import functions_in, names_of_calls, students_files
+from grader.harness.missing import file_advice, lacked_file, lacked_name, module_advice, undefined
+from grader.harness.tracebacks import is_raised_in, students_place
 from grader.model.job import Job
 from grader.model.observation import Outcome
 
@@ -24,6 +25,8 @@ _LACKS_NAME = re.compile(
     r"AttributeError: module '([\w.]{1,80})' has|ImportError: cannot import .* from '([\w.]{1,80})'"
 )
 _NO_FUNCTION = "there is no function "
+MOST_FILES = 3
+"""Files of the submission that are named of those which one of the course imports."""
 EMPTY_AT_MOST = 4096
 """Bytes of a file in which a first word stands, if it has any."""
 _WALLS = (
@@ -43,13 +46,67 @@ class Explanations:
 
     job: Job
     tool: Callable[..., Call]
-    """Runs one of our tools over the submission's files; see `ItemContext.tool`."""
+    """Runs one of our tools over the submission's files; see `ItemContext.tool_once`."""
     withheld: bool = False
     """Whether the item gets none of the machine's GPUs."""
 
+    def explained(self, module: str, function: str, call: Call) -> Call:
+        """Return a call that failed, or an import if there is no function, with what explains it in its note.
+
+        What the course's code asks for, and the submission lacks, is the whole note: the same in all items.
+        """
+        if is_raised_in(self._given, call.traceback):
+            files = self.job.submission.files
+            file = lacked_file(call.note, self.job.accepts, patterns=True)
+            if file and file not in files and not holds_file(self._given, file):
+                return replace(call, note=f"{file} was not handed in", missing_file=file)
+            module_asked, name = lacked_name(call.note)
+            if name and (sentence := self._undefined(module_asked, name)):
+                return replace(call, note=sentence, missing_name=f"{module_asked}.{name}")
+        note = call.note if function else self._of_students_file(module, call)
+        return replace(call, note=f"{note}{self.of(module, function, call)}")
+
+    def _undefined(self, module: str, name: str) -> str:
+        """Say that a file of the submission defines no such name; empty if it may, or is no such file."""
+        file = f"{module.replace('.', '/')}.py"
+        if file not in self.job.submission.files or holds_file(self._given, file):
+            return ""
+        if self._is_empty(file):
+            return f"{file} is empty"
+        with suppress(NotObservedError):
+            call = self.tool("source", file, name)
+            if call.outcome is Outcome.OBSERVED and name not in (names := call.value.get("names", [name])):
+                asked_for = functions_in(Path(self.job.assignment_folder), module)
+                return undefined(file, name, [n for n in names if "." not in n and n not in asked_for])
+        return ""
+
+    def _of_students_file(self, module: str, imported: Call) -> str:
+        """Return the note on a failed import, where the course's file was imported by that of the student's.
+
+        A program that ended without a traceback may have done so in any of those that it imports.
+        """
+        file = f"{module.replace('.', '/')}.py"
+        importing = f"importing {file}: "
+        if not imported.note.startswith(importing) or not holds_file(self._given, file):
+            return imported.note
+        files = self._imported_by(module)[:MOST_FILES]
+        if files and imported.traceback:
+            return f"{imported.note}; {file} is the course's, and imports your {', '.join(files)}"
+        return (
+            f"importing {' or '.join(files)}: {imported.note.removeprefix(importing)}"
+            if files
+            else imported.note
+        )
+
+    def _imported_by(self, module: str) -> tuple[str, ...]:
+        """Return the submission's files that a module of the course imports, or else needs."""
+        files = self.job.submission.files
+        needed = (file for file in self.job.requires.get(module, ()) if file in files)
+        return students_files(self._given, module, files) or tuple(needed)
+
     def of(self, module: str, function: str, call: Call) -> str:
         """Say where in the student's files a call failed, and why; without a function, an import."""
-        why = module_advice(call.note, self.job.submission) or (
+        why = module_advice(call.note, self.job.submission, self.job.accepts) or (
             self._of_call(module, function, call) if function else self._of_import(module, call)
         )
         return f"{self.line(call)}{why or self._of_input(module, call)}"
@@ -96,10 +153,10 @@ class Explanations:
             if self.withheld and asks_for_gpu(imported.note):
                 return "; this item is timed without a GPU: ask for one in the functions that need it"
             return ""
-        needed = self.job.requires.get(module, (f"{module}.py",))
+        needed = self._imported_by(module) or (f"{module}.py",)
         python = [file for file in self.job.submission.files if file.endswith(".py")]
         with suppress(NotObservedError):
-            call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
+            call = self.tool("at_import", tuple(sorted(python, key=lambda file: file not in needed)))
             if call.outcome is Outcome.OBSERVED and call.value:
                 line: dict[str, Any] = call.value
                 return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial, wraps
@@ -210,21 +210,23 @@ class ItemContext:
             observed=observed,
             group=group,
             reference=self._control(module, cores) if whose == SUBMISSION else None,
-            advice=partial(self._explanations.of, module) if whose == SUBMISSION else self._line_of_reference,
+            advice=partial(self._explanations.explained, module)
+            if whose == SUBMISSION
+            else self._line_of_reference,
             others=partial(functions_in, self._assignment, module),
             waits_for_gpu=whose == SUBMISSION and self._lent.waits_for_gpu,
         )
         return self._children.subject(order)
 
-    def _line_of_reference(self, function: str, call: Call) -> str:
-        """Name the course's line at which the reference failed."""
+    def _line_of_reference(self, function: str, call: Call) -> Call:
+        """Return a call with the course's line at which the reference failed in its note."""
         del function
         line = place(call, self._assignment)
-        return f" ({line})" if line else ""
+        return replace(call, note=f"{call.note} ({line})") if line else call
 
     @property
     def _explanations(self) -> Explanations:
-        return Explanations(job=self._job, tool=self.tool, withheld=self._lent.withheld)
+        return Explanations(job=self._job, tool=self.tool_once, withheld=self._lent.withheld)
 
     def _control(self, module: str, cores: int | None) -> ReferenceControl | None:
         """Return what makes a submission's calls with the reference; None where that has no such file."""
@@ -295,13 +297,7 @@ class ItemContext:
         run = run_of(self._whose, control if has_control else None)
         if self._whose == SUBMISSION and self._lent.waits_for_gpu:
             must_need_no_gpu(run.call)
-        return replace(
-            run,
-            call=replace(
-                run.call,
-                note=f"{run.call.note}{self._explanations.of(script.removesuffix('.py'), script, run.call)}",
-            ),
-        )
+        return replace(run, call=self._explanations.explained(script.removesuffix(".py"), script, run.call))
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
@@ -346,7 +342,7 @@ class ItemContext:
         with self._children.servers.serving(of_tool(name)) as server:
             return run_tool(StudentProcess(server, self._whose, self.limits), name, args)
 
-    def tool_once(self, name: str, *args: str) -> Call:
+    def tool_once(self, name: str, *args: Hashable) -> Call:
         """Run a tool that only reads files, once for all items of a run that ask the same of it."""
         calls = self._children.tool_calls
         key = self._whose, name, *args

@@ -13,6 +13,10 @@ from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.model.submission import Submission
 
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
+_LACKED_NAME = re.compile(
+    r"\bAttributeError: module '([\w.]{1,80})' has no attribute '(\w{1,80})'"
+    r"|\bImportError: cannot import name '(\w{1,80})' from '([\w.]{1,80})'"
+)
 _LACKED_FILE = re.compile(r"No such file or directory: '([^']{1,200})'|\b([^\s'():]{1,200}) not found\.")
 _WILDCARD = re.compile(r"[*?[]")
 
@@ -75,6 +79,39 @@ def _meant_for_one_of(forms: Sequence[str], others: Collection[str]) -> tuple[st
     return None
 
 
+def lacked_file(note: str, accepts: Collection[str], *, patterns: bool = False) -> str:
+    """Return the file that a program lacks, if the assignment accepts it by its name; empty otherwise.
+
+    With `patterns` a module may be accepted by a pattern as `*.py`, too. For what a student's code imports
+    that is no sign: it fits every name.
+    """
+    if module := _LACKED.search(note):
+        path = module[1].replace(".", "/")
+        for file in (f"{path}.py", f"{path}/__init__.py"):
+            if file in accepts or (patterns and any(fnmatchcase(file, pattern) for pattern in accepts)):
+                return file
+        return next((file for file in accepts if file.startswith(f"{path}/")), "")
+    if lacked := _LACKED_FILE.search(note):
+        path = lacked[1] or lacked[2]
+        return next((file for file in accepts if path == file or path.endswith(f"/{file}")), "")
+    return ""
+
+
+def lacked_name(note: str) -> tuple[str, str]:
+    """Return the module and the name that a program asked it for in vain; empty texts if there is none."""
+    lacked = _LACKED_NAME.search(note)
+    return (lacked[1] or lacked[4], lacked[2] or lacked[3]) if lacked else ("", "")
+
+
+def undefined(file: str, name: str, names: Collection[str]) -> str:
+    """Say that a file defines no such function or class, with the one of `names` that is nearly it."""
+    from difflib import get_close_matches
+
+    lower = {other.lower(): other for other in names if other != name}
+    near = get_close_matches(name.lower(), lower, 1)
+    return f"{file} defines no {name}" + (f"; did you mean {lower[near[0]]}?" if near else "")
+
+
 def file_advice(note: str, submission: Submission) -> str:
     """Say that a file which a program lacks was handed in and left out; empty if it was not."""
     lacked = _LACKED_FILE.search(note)
@@ -85,11 +122,16 @@ def file_advice(note: str, submission: Submission) -> str:
     return ""
 
 
-def module_advice(note: str, submission: Submission) -> str:
-    """Say what to do about a module that an import or a call lacks; empty if it lacks none."""
+def module_advice(note: str, submission: Submission, accepts: Collection[str] = ()) -> str:
+    """Say what to do about a module that an import or a call lacks; empty if it lacks none.
+
+    `accepts` are the assignment's files: one of them is to be handed in, and not to be done without.
+    """
     lacked = _LACKED.search(note)
     if not lacked:
         return ""
+    if file := lacked_file(note, accepts):
+        return f"; {file} was not handed in"
     for path in submission.dropped:
         if PurePosixPath(path).name == f"{lacked[1]}.py":
             return f"; {path} was handed in and left out, because the assignment does not accept it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -51,7 +51,7 @@ class ProcessPool:
         self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
-        self.tool_calls: dict[tuple[str, ...], Call] = {}
+        self.tool_calls: dict[tuple[Hashable, ...], Call] = {}
         """Answers of tools that only read files; a workspace does not change while its items are observed."""
         self.after_calls = AfterCalls()
         """What the present item's oracles may see of its calls."""

@@ -34,8 +34,11 @@ DeviceMemory = Callable[[], int]
 
 STATUS = range(-(2**31), 2**31)
 """What a program may say that it ended with; no report takes integers of any length."""
-Advice = Callable[[str, Call], str]
-"""Explains why a call of the function of this name failed, or the import of its file if it is empty."""
+Advice = Callable[[str, Call], Call]
+"""Explains why a call of the function of this name failed, or the import of its file if it is empty.
+
+Returns the call with that in its note.
+"""
 
 
 class ChildSubject:
@@ -55,7 +58,7 @@ class ChildSubject:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
         `devices` is how many bytes of its devices are in use, where it has any. The `reference` makes the
-        calls of a program that failed. `advice` adds to an import or a call that failed what explains it.
+        calls of a program that failed. `advice` explains an import or a call that failed.
         """
         self._child = child
         self._module = module
@@ -213,7 +216,7 @@ class ChildSubject:
         """The call, with what explains it if it failed."""
         if call.outcome is Outcome.OBSERVED or self._advice is None:
             return call
-        return replace(call, note=f"{call.note}{self._advice(function, call)}")
+        return self._advice(function, call)
 
     def _recorded(self, call: Call, proof: Proof | None) -> Call:
         """The call with its trace, if a proof was asked for."""

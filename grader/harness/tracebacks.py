@@ -39,6 +39,12 @@ def innermost_first(trace: str) -> Iterator[TracebackFrame]:
     return reversed(frames)
 
 
+def is_raised_in(course_files: Path, trace: str) -> bool:
+    """Tell whether the innermost line, but for those of libraries, is one of the course's files."""
+    innermost = next((frame for frame in innermost_first(trace) if frame.paths), None)
+    return innermost is not None and any(holds_file(course_files, path) for path in innermost.paths)
+
+
 def students_place(trace: str, files: Collection[str], course_files: Path) -> str:
     """Return `utils.py:31, in helper()`, the innermost line in one of `files`; empty if there is none.
 

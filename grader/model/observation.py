@@ -55,7 +55,8 @@ class Symptom(StrEnum):
 
 
 NOT_IMPORTED = "not_imported"
-"""A fact of an observation whose file could not be imported: the module that it lacks, or an empty text."""
+"""A fact of an observation of a file that cannot be imported, or read, or that lacks the name which is asked
+for: the module that it lacks, or an empty text. Nothing of it was called, so a hint on results is none."""
 JUDGED_BY = "judged_by"
 """The fact that holds `judging_digest` of the options by which a loss was held against the reference."""
 NEEDS_GPU = "needs_gpu"

@@ -177,7 +177,7 @@ def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_context):
         (
             {"work.py": "def max_CPU(A, B): pass\n"},
             Outcome.REFUSED,
-            "work.py has no function max_cpu; did you mean max_CPU?",
+            "work.py defines no max_cpu; did you mean max_CPU?",
         ),
         ({"work.py": "x = " + "-" * 60_000 + "1"}, Outcome.REFUSED, "work.py"),
         ({"work.py": "[" * 90_000}, Outcome.REFUSED, "work.py:1: "),

@@ -39,6 +39,112 @@ def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothi
     assert item["flags"] == ["imports more, which is not installed here"]
 
 
+@pytest.mark.parametrize(
+    ("driver", "code", "reason"),
+    [
+        (
+            "import work\ndef double(x): return work.Net().double(x)\n",
+            "class net:\n    def double(self, x): return 2 * x\n",
+            "work.py defines no Net; did you mean net?",
+        ),
+        (
+            "from work import Net\ndef double(x): return Net().double(x)\n",
+            "class net:\n    def double(self, x): return 2 * x\n",
+            "work.py defines no Net; did you mean net?",
+        ),
+        (
+            "import work\ndef double(x): return work.double(x)\n",
+            "def dubble(x): return 2 * x\ndef square(x): return x * x\n",
+            "work.py defines no double; did you mean dubble?",
+        ),
+        (
+            "import work\ndef double(x): return work.double(x)\n",
+            "def other(x): return 2 * x\n",
+            "work.py defines no double",
+        ),
+        ("import work\ndef double(x): return work.double(x)\n", "\n", "work.py is empty"),
+    ],
+)
+def test_a_name_that_the_students_file_lacks_is_one_cause_in_all_items(course, reasons, driver, code, reason):
+    course.write("assignments/tiny/given/driver.py", driver)
+    reference = "class Net:\n    def double(self, x): return 2 * x\ndef double(x): return 2 * x\n"
+    course.write("assignments/tiny/reference/work.py", reference)
+    asked = "Net.double" if "Net" in driver else "double"
+    rule = {"id": "rule", "title": "Rule", "points": 2, "check": "source", "file": "work.py"}
+    rule |= {"function": asked, "forbid": ["math.*"], "hint": "Write it yourself."}
+    again = ITEM | {"id": "again", "title": "Again", "hint": "What is twice zero?"}
+    course.rubric(ITEM, again, rule)
+    assert reasons(code)[:2] == [reason] * 2
+    items = json.loads((course.results() / "score.json").read_text())["items"]
+    assert [item["hint"] for item in items] == [""] * 3
+    if "empty" not in reason:
+        assert items[2]["reason"] == reason
+        assert "4 points lost" in (course.results() / "feedback/report.html").read_text()
+
+
+def test_a_name_that_some_calls_alone_need_costs_those_alone(course, reasons):
+    driver = "import work\ndef double(x): return work.double(x) if x else work.zero()\n"
+    course.write("assignments/tiny/given/driver.py", driver)
+    course.write("assignments/tiny/reference/work.py", "def double(x): return 2 * x\ndef zero(): return 0\n")
+    course.rubric(ITEM | {"credit": "per_case"})
+    (reason,) = reasons("def double(x): return 2 * x")
+    assert reason == "1 of 2 cases agree; zero: work.py defines no zero"
+    assert json.loads((course.results() / "score.json").read_text())["items"][0]["points"] == 0.5
+
+
+INSIDE = "def double(x):\n    import work\n    return work.double(x)\n"
+OPENS = "def double(x):\n    open('work.py').close()\n    import work\n    return work.double(x)\n"
+
+
+@pytest.mark.parametrize("driver", [INSIDE, OPENS, "import helper\ndef double(x): return helper.double(x)\n"])
+def test_a_file_that_the_driver_needs_in_its_functions_is_told_once_with_all_that_it_costs(
+    course, reasons, driver
+):
+    course.write("assignments/tiny/given/driver.py", driver)
+    course.write("assignments/tiny/given/helper.py", INSIDE)
+    course.rubric(ITEM, ITEM | {"id": "again", "title": "Again"})
+    assert reasons("def double(x): return 2 * x", "more.py") == ["work.py was not handed in"] * 2
+    page = (course.results() / "feedback/report.html").read_text()
+    assert "work.py was not handed in. This costs 2 points in 2 items." in page
+    assert "do without it" not in page
+
+
+def test_a_file_of_the_assignment_that_the_students_own_file_imports_is_to_be_handed_in(reasons):
+    (reason,) = reasons("from more import x")
+    assert reason.endswith("No module named 'more' (work.py:1); more.py was not handed in")
+
+
+@pytest.mark.parametrize(
+    ("code", "ending"),
+    [
+        ("while True: pass", "the program did not end within 1 s of its own time; work.py:1 runs when"),
+        ("import os; os.kill(os.getpid(), 11)", "the program was ended by signal 11"),
+        ("import os; os.kill(os.getpid(), 9)", "the program was ended by a SIGKILL that it sent itself"),
+        ("import os; os._exit(3)", "the program ended itself (exit status 3)"),
+        ("import os; os.abort()", "the program was ended by signal 6"),
+        ("import sys; sys.exit(3)", "the program ended itself (sys.exit(3))"),
+        ("x = bytearray(2**40)", "MemoryError in work.py:1 (x = bytearray(2**40)); 2048 MiB are allowed"),
+    ],
+)
+def test_every_end_of_an_import_by_the_driver_names_the_students_file(course, reasons, code, ending):
+    about = course.folder / "assignments/tiny/assignment.py"
+    about.write_text(about.read_text().replace("import_wall_s=20.0", "import_wall_s=1.0"))
+    (reason,) = reasons(code)
+    assert reason.startswith(f"work.py could not be imported: {ending}"), reason
+
+
+def test_an_error_of_the_driver_itself_at_import_names_the_students_file_beside_it(course, reasons):
+    course.write(
+        "assignments/tiny/given/driver.py",
+        "import work\nzero = work.double(0)\ndef double(x): return 2 * x\n",
+    )
+    (reason,) = reasons("def double(): return 0")
+    assert reason == (
+        "driver.py could not be imported: TypeError: double() takes 0 positional arguments but 1 was given; "
+        "driver.py is the course's, and imports your work.py"
+    )
+
+
 LATE = "def double(x):\n    import work\n    return work.double(x)\n"
 
 

@@ -10,7 +10,7 @@ from grader.model.submission import Submission
 
 
 @pytest.fixture
-def explained(tmp_path):
+def explanations(tmp_path):
     (tmp_path / "attn.py").write_text("\n")
     (tmp_path / "full.py").write_text("x = 1\n")
     submission = Submission(
@@ -18,7 +18,7 @@ def explained(tmp_path):
         assignment="a",
         archive="",
         digest="",
-        files=("attn.py", "full.py"),
+        files=("attn.py", "full.py", "work.cu"),
         dropped=("params.txt",),
     )
     job = Job(
@@ -28,11 +28,16 @@ def explained(tmp_path):
         assignment_folder=str(tmp_path),
         workspace=str(tmp_path),
         tasks=(),
+        requires={"loads": ("work.cu",)},
     )
+    return Explanations(job=job, tool=lambda *of: Call(outcome=Outcome.CRASHED))
 
+
+@pytest.fixture
+def explained(explanations):
     def of(note, module="attn", function="f", outcome=Outcome.CRASHED):
         call = Call(outcome=outcome, note=note)
-        return Explanations(job=job, tool=lambda *of: call).of(module, function, call)
+        return explanations.of(module, function, call)
 
     return of
 
@@ -76,3 +81,31 @@ def test_a_call_that_failed_for_want_of_something(explained, note, module, why):
 def test_a_name_that_an_empty_file_cannot_give_at_import(explained):
     note = "importing driver.py: ImportError: cannot import name 'f' from 'attn' (/workspace/attn.py)"
     assert explained(note, "driver", "") == "; attn.py is empty"
+
+
+ENDED = "the program ended itself (exit status 3)"
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        (f"importing driver.py: {ENDED}", f"importing full.py or attn.py: {ENDED}"),
+        (f"importing loads.py: {ENDED}", f"importing work.cu: {ENDED}"),
+        (f"importing alone.py: {ENDED}", f"importing alone.py: {ENDED}"),
+        (f"importing attn.py: {ENDED}", f"importing attn.py: {ENDED}"),
+    ],
+)
+def test_an_import_that_ends_without_a_traceback_names_the_files_that_the_courses_one_imports(
+    tmp_path, explanations, note, told
+):
+    for name, text in {
+        "driver": "import helper\ndef f():\n    from full import x",
+        "helper": "import numpy, driver\nfrom attn import f\n",
+        "loads": "import ctypes",
+        "alone": "import ctypes",
+    }.items():
+        (tmp_path / "given").mkdir(exist_ok=True)
+        (tmp_path / "given" / f"{name}.py").write_text(text)
+    module = note.removeprefix("importing ").partition(".py")[0]
+    call = Call(outcome=Outcome.CRASHED, note=note)
+    assert explanations.explained(module, "", call).note == told

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.filenames import meant
-from grader.harness.missing import file_advice, module_advice, without_file, without_its_file
+from grader.harness.missing import file_advice, lacked_file, module_advice, without_file, without_its_file
 from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.submission import Submission
@@ -107,6 +107,24 @@ def test_a_module_that_nobody_has_comes_with_what_to_do(module):
         "; it was not handed in and is not installed here: do without it, or ask your course what may be "
         "imported"
     )
+
+
+@pytest.mark.parametrize(
+    ("cause", "accepts", "patterns", "file"),
+    [
+        ("ModuleNotFoundError: No module named 'norm'", ("norm.py",), False, "norm.py"),
+        ("ModuleNotFoundError: No module named 'norm'", ("*.py",), True, "norm.py"),
+        ("ModuleNotFoundError: No module named 'norm'", ("*.py",), False, ""),
+        ("ModuleNotFoundError: No module named 'norm'", ("forms.py",), True, ""),
+        ("ModuleNotFoundError: No module named 'nets.norm'", ("nets/norm.py",), False, "nets/norm.py"),
+        ("ModuleNotFoundError: No module named 'nets'", ("a.md", "nets/norm.py"), False, "nets/norm.py"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/in/w.npz'", ("w.npz",), False, "w.npz"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'w.npz'", ("*.npz",), True, ""),
+        ("KeyError: 'norm.py'", ("norm.py",), True, ""),
+    ],
+)
+def test_the_file_that_a_program_lacks_is_one_that_the_assignment_asks_for(cause, accepts, patterns, file):
+    assert lacked_file(f"f(): {cause}", accepts, patterns=patterns) == file
 
 
 def test_a_file_in_a_folder_is_named_with_it():

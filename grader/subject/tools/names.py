@@ -119,9 +119,10 @@ class ModuleNames:
                         self._owners[method] = node.name
                         self.definitions.setdefault(f"{node.name}.{method.name}", []).append(method)
 
-    def functions(self) -> list[str]:
-        """Return the names of all functions and methods, sorted."""
-        return sorted(n for n, nodes in self.definitions.items() if isinstance(nodes[-1], Function))
+    def callables(self) -> list[str]:
+        """Return the names of all functions, methods and classes, sorted."""
+        kinds = Function | ast.ClassDef
+        return sorted(name for name, nodes in self.definitions.items() if isinstance(nodes[-1], kinds))
 
     def function(self, name: str) -> tuple[tuple[ast.AST, ...], tuple[ast.expr, ...]]:
         """Return the definitions of a function and their decorators, also as `name = decorator(function)`."""

@@ -22,8 +22,8 @@ def main(path: str, function: str) -> dict[str, Any]:
     """Return what a rule on the source can be held against.
 
     `function` is `name` or `Class.name`; empty means the whole file. The answer has `problem` (and `line`) if
-    the file is no Python 3, in the words in which its import fails, `names` (of what there is) if it has no such function, otherwise `uses`,
-    `decorators`, `loops`, `followed`.
+    the file is no Python 3, in the words in which its import fails, `names` (of functions, methods and
+    classes) if it has no such function, otherwise `uses`, `decorators`, `loops`, `followed`.
     """
     with open(path, "rb") as file:
         content = file.read()
@@ -50,7 +50,7 @@ def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[
     if function:
         roots, decorators = module.function(function)
         if not roots:
-            return {"names": module.functions()[:NAMES]}
+            return {"names": module.callables()[:NAMES]}
     followed, uses = module.follow(roots)
     certain = certain_calls(module, roots)
     return {
