@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
-from grader.harness.diagnoses import lacking, lacking_header, missing_for_make, renames
+from grader.harness.diagnoses import lacking, lacking_header, missing_for_make, renames, targets
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
@@ -44,9 +45,18 @@ class Builds:
     compilers, architecture. Where a program could write there, with no wall around it, nothing is kept.
     """
 
-    def __init__(self, build: Build, children: ProcessPool, limits: Limits, cache: Path) -> None:
-        """`limits` are those of the assignment; a build has more room."""
+    def __init__(
+        self,
+        build: Build,
+        children: ProcessPool,
+        limits: Limits,
+        cache: Path,
+        *,
+        accepts: Collection[str] = (),
+    ) -> None:
+        """`limits` are those of the assignment, which `accepts` these files; a build has more room."""
         self._build = build
+        self._accepts = accepts
         self._children = children
         self._cache = cache
         self._temporary: Path | None = None
@@ -111,7 +121,29 @@ class Builds:
             self._made[key] = self._of(*key, anew=True)
         if why := lacking_header(built.errors):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+        self._require_targets(built, architecture, simulated)
         self._require_headers(built, architecture, simulated)
+
+    def _require_targets(self, built: Built, architecture: str, simulated: bool) -> None:
+        """Build the reference without what make needs, where it alone has that and nobody hands it in.
+
+        What make says of a submission may be the submission's own text, as in the name of a `#line`.
+
+        Raises:
+            CourseError: it cannot be built without them either.
+        """
+        given = self._children.servers.course_files
+        for file in sorted(targets(built.errors)):
+            is_course_file = given is not None and holds_file(given, file)
+            if is_course_file or not self._accepts or not holds_file(self._reference, file):
+                continue
+            if any(fnmatchcase(file, pattern) for pattern in self._accepts):
+                continue
+            command, chain = self._command(architecture), self._toolchain(simulated)
+            call = self._run(REFERENCE, command, chain, built.compatibility, without=(file,))
+            if file in targets(read_built(take_answer(call)[0], self._build, call).errors):
+                why = f"given/ has no {file}, which make needs, and nobody is asked to hand it in"
+                raise CourseError(f"{why}; put it there, or name it in accepts of assignment.py")
 
     def _require_headers(self, built: Built, architecture: str, simulated: bool) -> None:
         """Build the reference with what the submission includes, if a header of the course was complained of.
@@ -255,8 +287,9 @@ class Builds:
         chain: Toolchain,
         compatibility: bool,
         before: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
     ) -> Call:
-        """Run the command, with texts `before` files."""
+        """Run the command, with texts `before` files, and `without` others."""
         setup = replace(of_tool(TOOL), mounts=chain.mounts, environment=chain.environment)
         with self._children.program(setup, whose, self._limits) as child:
             order = {
@@ -268,6 +301,7 @@ class Builds:
                 "product_bytes": self._build.product_mb * 2**20,
                 "compatibility": compatibility,
                 "before": dict(before or {}),
+                "without": list(without),
             }
             return run_tool(child, TOOL, (order,), self._build.wall_s + HAND_OVER_S)
 

@@ -106,6 +106,12 @@ def renames(errors: Iterable[Diagnostic]) -> bool:
     return any(name in error.message for error in errors for name in RENAMED)
 
 
+def targets(errors: Iterable[Diagnostic]) -> frozenset[str]:
+    """Return the files that make needs and finds nowhere."""
+    matches = (_NO_RULE.search(error.message) for error in errors)
+    return frozenset(match[1] for match in matches if match and match[1])
+
+
 def missing_for_make(errors: Iterable[Diagnostic], command: Sequence[str]) -> str:
     """Return which file of the course make finds nowhere, and what to do; empty if it finds all."""
     for error in errors:

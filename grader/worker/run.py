@@ -121,7 +121,7 @@ def _builds(job: Job, processes: ProcessPool) -> Builds | None:
     from grader.harness.builds import Builds
     from grader.harness.store import cache_folder
 
-    return Builds(job.build, processes, job.limits, cache_folder() / "builds")
+    return Builds(job.build, processes, job.limits, cache_folder() / "builds", accepts=job.accepts)
 
 
 def _server_specs(job: Job) -> list[ServerSpec]:

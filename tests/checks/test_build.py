@@ -102,7 +102,7 @@ def contexts(tmp_path):
             as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
         )
         children = ProcessPool(servers, limits)
-        builds = Builds(plan, children, limits, tmp_path / "cache")
+        builds = Builds(plan, children, limits, tmp_path / "cache", accepts=accepts)
         opened.append((children, servers, builds))
         submission = Submission(
             student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(files), dropped=dropped
@@ -320,6 +320,27 @@ def test_a_name_that_is_defined_nowhere_is_named(contexts):
     assert observe(context).note.startswith(
         "work.c: undefined reference to 'f' (f is used, and defined nowhere"
     )
+
+
+NEEDS_TABLE = {"given/Makefile": MAKEFILE.replace("src/work.c\n\tmkdir", "src/work.c table.c\n\tmkdir")}
+
+
+def test_what_make_needs_and_nobody_is_asked_for_is_the_courses_to_give(contexts):
+    course = {**NEEDS_TABLE, "reference/table.c": ""}
+    with pytest.raises(
+        CourseError, match=r"^given/ has no table.c, which make needs, and nobody is asked to"
+    ):
+        observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c",)))
+    asked = observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c", "*.c")))
+    assert asked.outcome is Outcome.NOT_BUILT
+
+
+def test_a_submission_that_has_a_compiler_speak_like_make_is_not_built(contexts):
+    forged = """#line 1 "make: *** No rule to make target 'notes.c'. "\nint answer(void) { return x; }\n"""
+    course = {**COURSE, "reference/notes.c": ""}
+    observation = observe(contexts({"src/work.c": forged}, course, accepts=("src/work.c",)))
+    assert "No rule to make target 'notes.c'" in observation.output
+    assert observation.outcome is Outcome.NOT_BUILT
 
 
 def test_a_second_main_is_told_with_the_file_of_the_course_that_has_the_first(contexts):

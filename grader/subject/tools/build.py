@@ -48,7 +48,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
 
     `order` has `given` (the folder of the course's files, or empty), `command`, `products` (paths),
     `within_s`, `output_bytes`, `product_bytes` (of all of them), `compatibility` (whether nvcc is to read
-    a header first that defines `RENAMED`) and `before`, texts that are put in front of files, by path.
+    a header first that defines `RENAMED`), `before`, texts that are put in front of files, by path, and
+    `without`, files that are left out.
 
     The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
     as `Reader` says, diagnostics with their line of "source", `python_2` (the submission's own files that
@@ -59,6 +60,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
     submitted = lay(os.getcwd(), order["given"], folder)
+    for path in order["without"]:
+        os.unlink(os.path.join(folder, path))
+        submitted.remove(path)
     for path, text in order["before"].items():
         with suppress(OSError):  # a folder of that name, for example: nothing is compiled there
             _put_before(os.path.join(folder, path), text)
