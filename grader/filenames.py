@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 
 _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".docx", ".doc", ".pdf"})
 """Endings under which editors and browsers store a file that should have another."""
+_COMPILED = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"})
+"""Endings of sources of C, C++ and CUDA, of which one stands where the course has another."""
 _ALIKE = 0.75
 """The similarity (difflib's ratio) from which on a name may be meant to be another."""
 _LONG_ENOUGH = 4
@@ -54,7 +56,9 @@ def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
             or _abbreviates(stem, wanted)
             or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
         )
-    return stem in (wanted, needed.name.casefold()) and path.suffix.casefold() in _OTHER_ENDINGS
+    ending = path.suffix.casefold()
+    of_a_kind = ending in _OTHER_ENDINGS or {ending, needed.suffix.casefold()} <= _COMPILED
+    return of_a_kind and stem in (wanted, needed.name.casefold())
 
 
 def _abbreviates(one: str, other: str) -> bool:

@@ -50,7 +50,8 @@ def _nothing_fits(
 ) -> str:
     patterns = list(dict.fromkeys(p for assignment in assignments.values() for p in assignment.accepts))
     if len(assignments) == 1:
-        line = f"holds no file of {next(iter(assignments))}; hand in what it asks for of {_some(patterns)}"
+        several = "what it asks for of " if len(patterns) > 1 else ""
+        line = f"holds no file of {next(iter(assignments))}; hand in {several}{_some(patterns)}"
     else:
         line = (
             f"holds no file of any assignment ({_some(list(assignments))}); "
@@ -101,7 +102,7 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     for path in sorted(junk):
         if path.lower().endswith(ARCHIVE_ENDINGS):
             return f" (it holds {shown(path)}: an archive inside is not unpacked)"
-    return ""
+    return f" (it holds {_some([shown(path) for path in sorted(paths or junk)])})"
 
 
 def _twice(paths: Collection[str], patterns: Sequence[str]) -> str:
@@ -128,7 +129,7 @@ def _similar(paths: Collection[str], patterns: Sequence[str]) -> Iterator[str]:
     inside = [path.removeprefix(top) for path in paths]
     for pattern in missing((), patterns):
         if near := meant(pattern, inside, patterns):
-            yield f"{pattern} is missing; there is {shown(near[0])}: {near[1]}"
+            yield f"{pattern} was not handed in, but {shown(near[0])} was: {near[1]}"
 
 
 def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence[str]) -> dict[str, str]:

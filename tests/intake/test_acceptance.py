@@ -102,6 +102,7 @@ HW = {
     "hw2": Assignment(name="hw2", title="", accepts=("utils.py", "network.py")),
     "hw3": Assignment(name="hw3", title="", accepts=("src/*.cu",)),
     "hw4": Assignment(name="hw4", title="", accepts=("README.md",)),
+    "hw5": Assignment(name="hw5", title="", accepts=("sieve.cpp",)),
 }
 
 
@@ -125,11 +126,40 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             "hw1 hw2",
             "fits several assignments alike (hw1, hw2); say which with --assignment NAME",
         ),
-        (["x.c"], "hw1", "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"),
+        (
+            ["x.c", "a/notes.txt"],
+            "hw1",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
+            " (it holds a/notes.txt, x.c)",
+        ),
+        (
+            ["Sieve.cc"],
+            "hw5",
+            "holds no file of hw5; hand in sieve.cpp"
+            " (sieve.cpp was not handed in, but Sieve.cc was: if it is meant, it must be called sieve.cpp)",
+        ),
+        (
+            ["SIEVE.CPP"],
+            "hw5",
+            "holds no file of hw5; hand in sieve.cpp (it holds SIEVE.CPP: did you mean sieve.cpp?)",
+        ),
+        (
+            ["sieve.h"],
+            "hw5",
+            "holds no file of hw5; hand in sieve.cpp (it holds sieve.h)",
+        ),
+        (
+            ["Sieve.C"],
+            "hw1 hw5",
+            "holds no file of any assignment (hw1, hw5); hand in the files that yours asks for"
+            " (sieve.cpp was not handed in, but Sieve.C was: if it is meant, it must be called sieve.cpp)",
+        ),
+        (["a.o"], "hw5", "holds no file of hw5; hand in sieve.cpp (it holds a.o)"),
         (
             ["x.c"],
             "hw1 hw3",
-            "holds no file of any assignment (hw1, hw3); hand in the files that yours asks for",
+            "holds no file of any assignment (hw1, hw3); hand in the files that yours asks for"
+            " (it holds x.c)",
         ),
         (
             ["Utils.py"],
@@ -147,24 +177,23 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             ["work/my_utils.py", "work/notes.txt"],
             "hw1",
             "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
-            " (utils.py is missing; there is my_utils.py: if it is meant, it must be called utils.py)",
+            " (utils.py was not handed in, but my_utils.py was: if it is meant, it must be called utils.py)",
         ),
         (
             ["other.py"],
             "hw1",
-            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
+            " (it holds other.py)",
         ),
         (
             ["EX2.CU"],
             "hw3",
-            "holds no file of hw3; hand in what it asks for of src/*.cu"
-            " (it holds EX2.CU: did you mean src/*.cu?)",
+            "holds no file of hw3; hand in src/*.cu (it holds EX2.CU: did you mean src/*.cu?)",
         ),
         (
             ["readme.md"],
             "hw4",
-            "holds no file of hw4; hand in what it asks for of README.md"
-            " (it holds readme.md: did you mean README.md?)",
+            "holds no file of hw4; hand in README.md (it holds readme.md: did you mean README.md?)",
         ),
         (
             ["Utils.PY", "hw1/max_functions (1).py", "notes.txt"],
@@ -178,7 +207,7 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             "hw1",
             "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
             " (it holds Max_Functions.py: did you mean max_functions.py?;"
-            " utils.py is missing; there is util.py: if it is meant, it must be called utils.py)",
+            " utils.py was not handed in, but util.py was: if it is meant, it must be called utils.py)",
         ),
         (
             ["hw/new/utils.py", "hw/old/max_functions.py", "hw/old/utils.py"],
@@ -255,7 +284,7 @@ def test_files_that_seem_meant_as_missing_ones_are_named():
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
     many = {"big": Assignment(name="big", title="", accepts=tuple(f"f{n}.py" for n in range(20)))}
     listed = ", ".join(f"f{n}.py" for n in range(8))
-    line = f"holds no file of big; hand in what it asks for of {listed}, …"
+    line = f"holds no file of big; hand in what it asks for of {listed}, … (it holds x)"
     assert refusal(tar_of({"x": b""}), assignments=many) == f"alice.tar.gz: {line}"
 
 
