@@ -101,6 +101,7 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
             possible=card.points.possible,
             standing=card.standing,
             untimed=total.untimed,
+            in_future=total.late is not None and total.late.in_future,
             lateness=late_cost(total.late),
             lms_id="" if submission.members else submission.lms_id or "",
         )

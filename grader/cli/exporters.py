@@ -140,7 +140,7 @@ def _results(exporter: ResultsFile) -> click.Command:
     def each(
         context: click.Context, /, assignment: str, out: Path, published: bool, as_json: bool, **values: Any
     ) -> None:
-        from grader.lms.fill import UNTIMED
+        from grader.lms.fill import IN_FUTURE, UNTIMED
         from grader.model.score import Standing
 
         options = {name: values[name] for name in ("include_provisional", "include_untimed")}
@@ -154,7 +154,8 @@ def _results(exporter: ResultsFile) -> click.Command:
                 file = out / f"{grade.student}{ending}"
                 why = views.objection(grade)
                 if grade.card.standing is not Standing.FINAL and not rules.include_provisional:
-                    why = why or f"is {grade.card.standing} and held back"
+                    in_future = any(total.late and total.late.in_future for total in grade.card.totals)
+                    why = why or (IN_FUTURE if in_future else f"is {grade.card.standing} and held back")
                 untimed = any(total.untimed for total in grade.card.totals if total.student == grade.student)
                 if untimed and not rules.include_untimed:
                     why = why or UNTIMED

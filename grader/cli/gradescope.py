@@ -16,6 +16,7 @@ import click
 from grader.cli.course import open_course, require_linux
 from grader.cli.echo import echo, tell_line
 from grader.cli.files import PATH, remove, write
+from grader.cli.submissions import lies_in_future
 from grader.errors import SubmissionError, UsageError
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def command(
             out=autograder / "grader",
             student=sent.student,
             submitted_at=sent.at,
+            in_future=lies_in_future(sent.at),
             published=published,
             **options,
         )
@@ -110,6 +112,8 @@ def command(
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
         host_folders=host_folders(course.folder, autograder),
     )
+    if any(total.late and total.late.in_future for total in graded.scorecard.totals):
+        tell_line(f"{sent.student}: Gradescope's time of submission has not come yet; is this clock right?")
     if any(total.untimed for total in graded.scorecard.totals):
         tell_line(f"{sent.student}: {UNTIMED}")
     rules = Rules(include_provisional=include_provisional, include_untimed=include_untimed)

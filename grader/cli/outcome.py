@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -33,8 +33,6 @@ FEW = 5
 NAMED = 5
 """More submissions with the same problem are counted, not named."""
 _LISTED = 3
-CLOCKS_DIFFER = timedelta(hours=1)
-"""How far a platform's clock may be ahead of this machine's."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
 _MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
@@ -82,6 +80,8 @@ class RunSummary:
         """Students whose upload was not graded."""
         self._in_future: set[str] = set()
         """Students whose times of submission have not come yet."""
+        self._held_by_time = False
+        """Whether one of these times would cost points."""
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         self._graded_by: dict[tuple[str, str], Counter[str]] = {}
@@ -124,9 +124,10 @@ class RunSummary:
             )
         if self._in_future:
             names = ", ".join(one_line(student) for student in sorted(self._in_future))
+            stays_open = " What lateness costs stays open until then." if self._held_by_time else ""
             tell_line(
                 f"{counted(len(self._in_future), 'submission')} came in later than now, by the times "
-                f"that were given; are date and time zone right? {names}",
+                f"that were given; are date and time zone right? {names}.{stays_open}",
             )
         if self._many:
             for line in self._sums():
@@ -158,8 +159,10 @@ class RunSummary:
         if result.graded_by not in {"", result.rubric.name}:
             key = result.submission.assignment, result.rubric.name
             self._graded_by.setdefault(key, Counter())[result.graded_by] += 1
-        if (sent := result.submission.submitted_at) and sent > datetime.now(UTC) + CLOCKS_DIFFER:
+        if result.submission.in_future:
             self._in_future.add(result.submission.student)
+            lates = (total.late for total in result.scorecard.totals)
+            self._held_by_time |= any(late is not None and late.in_future for late in lates)
         if untimed := {total.student for total in result.scorecard.totals if total.untimed}:
             self._untimed.setdefault(result.rubric.name, set()).update(untimed)
         if self._as_json:

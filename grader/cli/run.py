@@ -18,7 +18,7 @@ from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import tell_line
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.outcome import RunSummary
-from grader.cli.submissions import find_submissions, timed
+from grader.cli.submissions import find_submissions, lies_in_future, timed
 from grader.engines import LOCAL
 from grader.errors import UsageError
 from grader.model.magnitude import counted
@@ -147,7 +147,10 @@ def command(
             from grader.grading.grade import OPEN_AT_MOST, Grading, open_elsewhere
             from grader.grading.submission import Request
 
-            requests = [Request(archive=upload, **options) for upload in run_input.uploads]
+            in_future = lies_in_future(options["submitted_at"])
+            requests = [
+                Request(archive=upload, in_future=in_future, **options) for upload in run_input.uploads
+            ]
             if times is not None:
                 requests = timed(requests, times, course)
             outcome = RunSummary(

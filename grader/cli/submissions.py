@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.grading.submission import Request
     from grader.intake.upload import Upload
+
+CLOCKS_DIFFER = timedelta(hours=1)
+"""How far a platform's clock may be ahead of this machine's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,11 @@ def find_submissions(archives: Sequence[Path], out: Path, course: Course, resour
     )
 
 
+def lies_in_future(time: datetime | None) -> bool:
+    """Tell whether a time of submission has not come yet, by more than clocks may differ."""
+    return time is not None and time > datetime.now(UTC) + CLOCKS_DIFFER
+
+
 def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Request]:
     """Set the submission time of each request from a list, by student, team or id.
 
@@ -99,5 +108,5 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         for name in names if time is None else ():
             if near := closest(name.casefold(), unknown):
                 tell_line(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
-        timed_requests.append(replace(request, submitted_at=time))
+        timed_requests.append(replace(request, submitted_at=time, in_future=lies_in_future(time)))
     return timed_requests

@@ -26,6 +26,8 @@ class Grade:
     standing: Standing
     untimed: bool = False
     """Whether the rubric's late rule could not be applied, for no time of submission is known."""
+    in_future: bool = False
+    """Whether the time of submission had not come yet, where it would cost points; then it is held."""
     lateness: str = ""
     """A sentence for the student on what lateness costs; empty if it costs nothing."""
     lms_id: str = ""

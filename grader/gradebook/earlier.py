@@ -45,5 +45,5 @@ def _time(connection: Connection, submission: Submission) -> datetime | None:
     names = ("assignment", "student", "digest")
     same = (SUBMISSIONS.c[name] == getattr(submission, name) for name in names)
     rows = select(SUBMISSIONS.c.body).where(*same).order_by(SUBMISSIONS.c.id.desc())
-    times = (revive(Submission, body).submitted_at for body in connection.scalars(rows))
-    return next((time for time in times if time is not None), None)
+    recorded = (revive(Submission, body) for body in connection.scalars(rows))
+    return next((each.submitted_at for each in recorded if each.submitted_at and not each.in_future), None)

@@ -54,6 +54,8 @@ class Request:
     """The weakest sandbox to use, where the course does not demand a stronger one."""
     submitted_at: datetime | None = None
     """When it was handed in; None if nobody says."""
+    in_future: bool = False
+    """Whether that time has not come yet."""
     published: bool = False
     """Whether students may see what is shown once grades are published."""
     one_of_several: bool = False
@@ -280,7 +282,8 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             roster=files.course.roster,
         )
         if request.submitted_at is not None:
-            submission = replace(submission, submitted_at=request.submitted_at)
+            in_future = request.in_future
+            submission = replace(submission, submitted_at=request.submitted_at, in_future=in_future)
         rubric = files.rubric(submission.assignment, request.rubric)
         wanted_items(request.items, rubric.items)  # before anything of an earlier run is touched
         submission = replace(submission, chosen=_chosen(request, submission.assignment, rubric))
@@ -293,7 +296,8 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             stored = read_stored(results.evidence)
             earlier = stored.of(submission.digest)
             if earlier and submission.submitted_at is None:  # an earlier run was told the time
-                submission = replace(submission, submitted_at=earlier.submission.submitted_at)
+                before = earlier.submission
+                submission = replace(submission, submitted_at=before.submitted_at, in_future=before.in_future)
             if files.recorded is not None:  # it may have been graded in another results folder
                 append_missing(results.folder, files.recorded.points_given(submission))
                 time = submission.submitted_at or files.recorded.submitted_at(submission)

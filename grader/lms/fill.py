@@ -28,6 +28,7 @@ WAITS = {
     Standing.HELD: "is held: a person has to look first",
 }
 """Why a grade that is not final is held back."""
+IN_FUTURE = "has a time of submission that had not come yet: grade again with the right --times"
 UNTIMED = (
     "has no time of submission, and the rubric a late rule: grade again with --times, "
     "or --include-untimed takes nothing off"
@@ -71,7 +72,7 @@ class GradeColumn:
 def held_back(grade: Grade, rules: GradeRules) -> str:
     """Return why a grade is not given to a platform; empty if nothing is in the way."""
     if grade.standing in WAITS and not rules.include_provisional:
-        return WAITS[grade.standing]
+        return IN_FUTURE if grade.in_future else WAITS[grade.standing]
     return UNTIMED if grade.untimed and not rules.include_untimed else ""
 
 

@@ -123,6 +123,9 @@ class Late:
     """The share of the raw total that lateness costs, 0…1."""
     lost: float = 0.0
     """The same in points."""
+    in_future: bool = False
+    """Whether the submission time would cost points, but had not come yet: nothing is taken off, and the
+    card is held."""
 
     @property
     def untimed(self) -> bool:
@@ -164,7 +167,7 @@ class Scorecard:
     totals: tuple[Total, ...]
     """One per student, in the order of the submission."""
     standing: Standing
-    """The standing of the most doubtful line."""
+    """The standing of the most doubtful line; held where the submission time is wrong (`Late.in_future`)."""
 
     def still_open(self, total: Total) -> float:
         """Return the most that the open points can add to a total of this card, after the late rule."""

@@ -30,6 +30,8 @@ class Submission:
     """The students of a team; empty if `student` is one student."""
     submitted_at: datetime | None = None
     """The submission time, from the LMS or `--submitted-at`; None applies no late rule."""
+    in_future: bool = False
+    """Whether that time had not come yet when it was given: it is wrong, and no points may be lost by it."""
     marked_late: bool = False
     """Whether the LMS marked it late; for information, because its clock and rule are not the rubric's."""
     lms_id: str | None = None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
 
 UNTIMED = "Without a time of submission: the late rule takes nothing off"
+IN_FUTURE = "Held: the time of submission had not come yet, so the late rule takes nothing off"
 MOST = 40
 """Groups that are shown of one list, before it only says how many more there are."""
 ANOTHER_RUN = "Waits for another run"

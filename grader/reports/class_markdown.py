@@ -11,7 +11,7 @@ from grader.model.magnitude import counted, number
 from grader.reports.class_counts import items_of, speedups_of, totals_of
 from grader.reports.class_drawings import distribution_in_words, speedups_in_words
 from grader.reports.class_groups import ANY, failures, open_points
-from grader.reports.class_lists import ANOTHER_RUN, UNTIMED, acts, waiting
+from grader.reports.class_lists import ANOTHER_RUN, IN_FUTURE, UNTIMED, acts, waiting
 from grader.reports.class_page import facts
 from grader.text import one_line
 
@@ -47,9 +47,10 @@ def _lines(view: ClassView) -> Iterator[str]:
     yield f"## {md(view.assignment)}: the class"
     yield ""
     yield from _table(("", ""), facts(view).items())
-    if view.untimed:
-        yield f"> **{UNTIMED}** ({counted(len(view.untimed), 'student')}). No such grade is posted."
-        yield ""
+    for title, students in ((UNTIMED, view.untimed), (IN_FUTURE, view.in_future)):
+        if students:
+            yield f"> **{title}** ({counted(len(students), 'student')}). No such grade is posted."
+            yield ""
     yield distribution_in_words(totals_of(view))
     yield ""
     if items:

@@ -19,7 +19,7 @@ from grader.reports.class_counts import (
 )
 from grader.reports.class_drawings import distribution_in_words, ranking
 from grader.reports.class_groups import failures, open_points
-from grader.reports.class_lists import ANOTHER_RUN, FEW, MOST, UNTIMED, acts, waiting, where
+from grader.reports.class_lists import ANOTHER_RUN, FEW, IN_FUTURE, MOST, UNTIMED, acts, waiting, where
 from grader.reports.class_map import MAP_ROWS, class_map
 from grader.reports.pages import template
 from grader.reports.words import LineState, local_time
@@ -67,6 +67,7 @@ def page(view: ClassView) -> str:
         ANOTHER_RUN=ANOTHER_RUN,
         FEW=FEW,
         FOR_STAFF=FOR_STAFF,
+        IN_FUTURE=IN_FUTURE,
         MAP_ROWS=MAP_ROWS,
         MOST=MOST,
         SHARES=SHARES,

@@ -82,6 +82,12 @@ class ClassView:
             total.student for submission in self.submissions for total in submission.totals if total.untimed
         )
 
+    @property
+    def in_future(self) -> tuple[str, ...]:
+        """The students whose late submissions have a time that had not come yet."""
+        totals = (total for submission in self.submissions for total in submission.totals)
+        return tuple(total.student for total in totals if total.late and total.late.in_future)
+
 
 def item_evidence(evidence: Evidence, drawings: Mapping[str, Sequence[Drawing]]) -> dict[str, ItemEvidence]:
     """Extract the values that class reports use; `drawings` are what the kinds show, by item id."""

@@ -32,6 +32,7 @@ Each of `late`:
     submitted_at, due: ISO 8601; `submitted_at` is null if nobody knows, `due` has the extension in it.
     late_s, days: seconds after `due`, and the started days that count.
     rule, lost: the rule in words, and the points that it took.
+    in_future: whether the time had not come yet when it was given; then nothing is taken, and it is held.
 
 Each of `items`:
     id, title: the item's id and what it is called.
@@ -145,6 +146,7 @@ def _late(student: str, late: Late) -> dict[str, Any]:
         "days": late.days,
         "rule": late.rule,
         "lost": late.lost,
+        "in_future": late.in_future,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -203,11 +203,19 @@ def bounded(points: Points) -> bool:
 
 
 def lateness(card: Scorecard) -> Iterator[str]:
-    """Yield a sentence on lateness for each student who lost points by it, or whose time is unknown."""
+    """Yield a sentence on lateness for each student who lost points by it; one on a wrong or unknown time."""
     ruled = [(total, total.late) for total in card.totals if total.late and total.late.rule]
     if unknown := [late for _, late in ruled if late.submitted_at is None]:  # of the submission, so of all
         marked = "The LMS marked it late; when" if unknown[0].marked else "When"
         yield f"{marked} it was handed in is unknown: nothing is taken off for lateness."
+    for _, late in ruled:
+        if late.in_future and late.submitted_at:
+            time = local_time(late.submitted_at, late.due.tzinfo or UTC)
+            yield (
+                f"The time of submission, {time}, had not come yet: "
+                "what lateness costs stays open until the time is corrected."
+            )
+            break
     for total, late in ruled:
         whose = f" ({total.student})" if len(card.totals) > 1 else ""
         if late.days:

@@ -85,7 +85,8 @@ def late_inputs_differ(before: Scorecard, after: Scorecard) -> bool:
 
     def inputs(card: Scorecard) -> dict[str, object]:
         return {
-            total.student: total.late and (total.late.due, total.late.rule, total.late.late_s)
+            total.student: total.late
+            and (total.late.due, total.late.rule, total.late.late_s, total.late.in_future)
             for total in card.totals
         }
 

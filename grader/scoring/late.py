@@ -19,6 +19,7 @@ def late(
     *,
     due: datetime,
     submitted_at: datetime | None,
+    in_future: bool = False,
     marked: bool = False,
     extension_s: float = 0.0,
     zone: tzinfo = UTC,
@@ -27,7 +28,8 @@ def late(
 
     The extension moves the deadline, and the grace moves where counting begins: every day that has started
     then costs. A day ends when the clocks of `zone` show the deadline's time again, 23 or 25 hours later
-    if they were changed. An unknown time (None) costs nothing, also if the LMS `marked` it late.
+    if they were changed. An unknown time (None) costs nothing, also if the LMS `marked` it late, and
+    so does one that lay `in_future` when it was given.
     """
     due = later(due, extension_s, zone)
     rule = spelled(policy)
@@ -39,6 +41,8 @@ def late(
     share = min(1.0, policy.per_day * days)
     if policy.at_most_days is not None and moment > later(counted_from, policy.at_most_days * DAY_S, zone):
         share = 1.0
+    if in_future and share:
+        return Late(due=due, submitted_at=submitted_at, marked=marked, rule=rule, in_future=True)
     return Late(
         due=due,
         submitted_at=submitted_at,

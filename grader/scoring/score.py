@@ -55,7 +55,6 @@ def score(
         by_person = for_person(item, verdict, evidence.observations, kinds)
         verdicts[name] = replace(verdict, for_person=by_person)
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
-    points, standing = points_of(rubric, lines), standing_of(lines)
     submission = evidence.submission
     extensions_by_name = extensions or {}
     lates = {
@@ -63,6 +62,7 @@ def score(
             rubric.late,
             due=rubric.due,
             submitted_at=submission.submitted_at,
+            in_future=submission.in_future,
             marked=submission.marked_late,
             extension_s=max(
                 extensions_by_name.get(student, 0.0), extensions_by_name.get(submission.student, 0.0)
@@ -73,6 +73,9 @@ def score(
         else None
         for student in submission.students
     }
+    points = points_of(rubric, lines)
+    wrong_time = any(each is not None and each.in_future for each in lates.values())
+    standing = Standing.HELD if wrong_time else standing_of(lines)
     return Scorecard(
         student=submission.student,
         assignment=rubric.assignment,

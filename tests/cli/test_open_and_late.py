@@ -125,3 +125,58 @@ def test_members_of_a_team_with_other_deadlines_have_a_range(graded):
     assert points["open"] == {"ann": 3.2, "bob": 4}
     page = (graded.results("ann+bob") / "report.html").read_text()
     assert "3.2 to 4 points: waits for a person" in text_of(page)
+
+
+IN_FUTURE = "had not come yet"
+
+
+def test_lateness_by_a_time_that_had_not_come_costs_nothing_and_waits_for_the_right_one(course):
+    """Everything is decided, and the time would take all of it: neither 0 nor 6 points are final."""
+    course.rubric(DOUBLE, **LATE)
+    course.write("roster.csv", "student,canvas id\nann,42\n")
+    course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    future, book = "2999-01-01T12:00:00+00:00", ("--gradebook", str(course.cwd / "gradebook.db"))
+    done = course.run("run", course.submit(), "--submitted-at", future, *book)
+    assert done.returncode == 0
+    assert "date and time zone right? ann. What lateness costs stays open until then." in done.stderr
+    for shown in (done.stdout, course.run("show", "ann").stdout):
+        words = " ".join(shown.split())
+        assert "Held: a person has to look first." in words
+        assert f"The time of submission, 2999-01-01 12:00 UTC, {IN_FUTURE}: what lateness costs" in words
+        assert "off, 0" not in words
+    (late,) = json.loads((course.results() / "score.json").read_text())["late"]
+    assert (late["in_future"], late["lost"]) == (True, 0)
+    (row,) = csv.DictReader(io.StringIO(course.run("export", "csv", "tiny").stdout.lstrip("\ufeff")))
+    assert [row[name] for name in ("Standing", "Total", "Final")] == ["held", "6.0", ""]
+    plan = course.run("post", "canvas", "tiny", "--rehearse").stdout
+    assert f"has a time of submission that {IN_FUTURE}" in plan
+    assert "1 held back" in plan
+    done = course.run("export", "gradescope", "tiny", "--out", str(course.cwd / "files"))
+    assert f"ann: has a time of submission that {IN_FUTURE}" in done.stderr
+    summary = course.run("report", "--markdown", "-").stdout
+    assert "the time of submission had not come yet" in summary
+    assert "1 total is not final yet" in summary
+
+    course.run("run", course.submit(), *book)  # the wrong time is remembered as wrong
+    assert json.loads(course.run("export", "json").stdout)[0]["standing"] == "held"
+    done = course.run("run", course.submit(), "--submitted-at", "2024-12-21T11:00:00+00:00", *book)
+    assert (done.returncode, done.stderr) == (0, "")
+    (grade,) = json.loads(course.run("export", "json").stdout)
+    assert (grade["standing"], grade["final"]) == ("final", 5.4)
+
+
+def test_a_time_that_had_not_come_holds_nothing_where_it_costs_nothing(course):
+    course.rubric(DOUBLE, due=LATE["due"])
+    done = course.run("run", course.submit(), "--submitted-at", "2999-01-01T12:00:00+00:00")
+    assert done.stderr.endswith("are date and time zone right? ann.\n")
+    assert "Final." in done.stdout
+
+
+def test_another_results_folder_takes_no_time_that_had_not_come_from_the_gradebook(course):
+    course.rubric(DOUBLE, **LATE)
+    run(course, "2024-12-21T11:00:00+00:00")
+    book = ("--gradebook", str(course.cwd / "gradebook.db"))
+    course.run("run", course.submit(), "--submitted-at", "2999-01-01T12:00:00+00:00", *book)
+    course.out = course.cwd / "other"
+    done = course.run("run", course.submit(), *book)
+    assert "Handed in 23 hours late" in done.stdout
