@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
+from grader.model.magnitude import counted
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.config.times import Id, Times
     from grader.grading.submission import Request
     from grader.intake.upload import Upload
+    from grader.model.roster import Roster
 
 CLOCKS_DIFFER = timedelta(hours=1)
 """How far a platform's clock may be ahead of this machine's."""
+NAMED = 5
+"""Names of a list of times that are told one by one, of those that are nobody's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,20 +98,42 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     known = {
         id_of("student", name) for sender in senders if sender for name in (sender.student, *sender.members)
     }
-    unknown = [
-        value
-        for field, value in times.by_id.keys() - known - {*chain.from_iterable(ids.values())}
-        if field == "student"
-    ]
+    on_roster = {*chain.from_iterable(ids.values())}
+    unknown = [each for each in times.by_id if each[0] == "student" and each not in known | on_roster]
+    if ids:
+        for line in _nobody(unknown, times, course.roster):
+            tell_line(f"{show_path(file)}:{line}")
+        unknown = []
     for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
         in_name = [id_of("student", name) for name in names]
         if sender and sender.lms_id:
             in_name.append(id_of("canvas_id", sender.lms_id))
-        on_roster = chain.from_iterable(ids.get(name, ()) for name in names)
-        time = times.of((*in_name, *on_roster))
+        time = times.of((*in_name, *chain.from_iterable(ids.get(name, ()) for name in names)))
         for name in names if time is None else ():
-            if near := closest(name.casefold(), unknown):
+            if near := closest(name.casefold(), (value for _, value in unknown)):
                 tell_line(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
         timed_requests.append(replace(request, submitted_at=time, in_future=lies_in_future(time)))
     return timed_requests
+
+
+def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str]:
+    """Yield a line for each name of a list of times that is nobody's on the roster, with who may be meant.
+
+    Whoever has a time already is meant only if nobody else may be.
+    """
+    from grader.config.decode import quoted
+    from grader.config.problem import closest, suggestion
+    from grader.config.times import id_of
+
+    everybody = {name for entry in roster.students for name in (entry.student, entry.team) if name}
+    untimed = {name for name in everybody if id_of("student", name) not in times.by_id}
+    names = {name.casefold() for name in everybody}
+    nobody = [each for each in unknown if not all(part in names for part in each[1].split("+"))]
+    for each in nobody[:NAMED]:
+        among = untimed if closest(each[1], untimed) else everybody
+        advice = suggestion(each[1], among)
+        yield f"{times.places[each]}: student: {quoted(each[1])}: nobody on the roster is called so; {advice}"
+    if more := nobody[NAMED:]:
+        whose = "is" if len(more) == 1 else "are"
+        yield f" {counted(len(more), 'more name')} {whose} nobody's on the roster"

@@ -41,6 +41,8 @@ class Times:
 
     by_id: Mapping[Id, datetime]
     """Times by the kind and the value of an id, as `id_of` returns them."""
+    places: Mapping[Id, str]
+    """Where in the list each of these ids stands first: a line of a table, an index of JSON."""
 
     def of(self, ids: Iterable[Id]) -> datetime | None:
         """Return the latest time of any of these ids (a team hands in once); None if there is none."""
@@ -86,7 +88,7 @@ def read_times(file: Path, zone: tzinfo) -> Times:
             lines.setdefault(key, place)
     if problems:
         raise UsageError(*problems)
-    return Times(by_id=by_id)
+    return Times(by_id=by_id, places=lines)
 
 
 Row = tuple[str, tuple[Id, ...], str]

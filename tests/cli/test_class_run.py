@@ -430,8 +430,31 @@ def test_a_name_of_the_list_that_nobody_has_is_told_to_whom_it_resembles(course,
     done = course.run("run", course.submit("ann"), "--times", str(times))
     assert (done.returncode, done.stderr) == (
         0,
-        f"grader: {times}: has no time of ann; is that meant by annn?\n",
+        f'grader: {times}:2: student: "annn": nobody on the roster is called so; did you mean ann?\n',
     )
+
+
+def test_names_of_the_list_that_nobody_has_are_told_without_a_roster_only_where_somebody_lacks_a_time(
+    course, tmp_path
+):
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\nannn,2024-12-23 13:00\nxyz,2024-12-23 11:00\n")
+    done = course.run("run", course.submit("ann"), "--times", str(times))
+    assert done.stderr == f"grader: {times}: has no time of ann; is that meant by annn?\n"
+
+
+def test_many_names_of_the_list_that_nobody_has_are_counted(course, tmp_path):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,name,team\nann,Ann,red\nben,Ben,red\ncy,Cy,\n")
+    rows = ["ann+ben", "red", "CY", *(f"stranger{number}" for number in range(8))]
+    times = tmp_path / "times.csv"
+    times.write_text("student,time\n" + "".join(f"{name},2024-12-23 13:00\n" for name in rows))
+    done = course.run("run", course.submit("cy"), "--times", str(times))
+    nobody = "nobody on the roster is called so; there are ann, ben, cy, red"
+    assert done.stderr.splitlines() == [
+        *(f'grader: {times}:{number + 5}: student: "stranger{number}": {nobody}' for number in range(5)),
+        f"grader: {times}: 3 more names are nobody's on the roster",
+    ]
 
 
 @pytest.mark.parametrize("student", ["ann", "ben+ann"])
