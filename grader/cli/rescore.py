@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from grader.scoring.changes import Difference, Pair
 
 T = TypeVar("T")
-_COUNTED = ("all", "changed", "only_texts", "only_late_rule", "untimed")
+_COUNTED = ("all", "changed", "only_texts", "only_visibility", "only_late_rule", "untimed")
+_SHOWN = {
+    "always": "students see it from now on",
+    "after_due": "students see it after the deadline",
+    "after_published": "students see it once grades are published",
+    "never": "students do not see it any more",
+}
+"""What a new `visible` of an item means."""
 
 
 @click.command("rescore")
@@ -100,6 +107,8 @@ class Tally:
         self._causes: Counter[str] = Counter()
         self._to_run: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
+        self._visibility: Counter[tuple[str, str, str]] = Counter()
+        """Submissions by item, and its `visible` before and after."""
 
     def add(self, rescored: Rescored, differences: Sequence[Difference]) -> None:
         """Count one more submission."""
@@ -107,7 +116,10 @@ class Tally:
         self._submissions["changed"] += rescored.changes
         only_late = not differences and rescored.moves_no_points
         self._submissions["only_late_rule"] += only_late
-        self._submissions["only_texts"] += rescored.changes and not differences and not only_late
+        only_words = rescored.changes and not differences and not only_late
+        self._submissions["only_visibility"] += only_words and bool(rescored.visibility)
+        self._submissions["only_texts"] += only_words and not rescored.visibility
+        self._visibility.update((item, *pair) for item, pair in rescored.visibility.items())
         untimed = rescored.changes and any(total.untimed for total in rescored.after.totals)
         self._submissions["untimed"] += untimed
         self._to_run.update(rescored.to_run)
@@ -131,6 +143,7 @@ class Tally:
             "points": {name: round(self._points[name], 9) for name in ("rise", "fall")},
             "standings": dict(self._standings),
             "causes": dict(self._causes),
+            "visible": {item: [before, after] for item, before, after in self._visibility},
             "submissions": {name: self._submissions[name] for name in _COUNTED},
             "must_run_again": dict(self._to_run),
             "skipped_before": dict(self._skipped),
@@ -152,6 +165,9 @@ class Tally:
             yield f"because of: {', '.join(causes)}"
         if self._standings:
             yield f"standing: {', '.join(f'{count} {change}' for change, count in self._standings.items())}"
+        for (item, before, after), count in self._visibility.items():
+            of = counted(count, "submission")
+            yield f"{item}: {_SHOWN[after]} (visible: {before} -> {after}), in {of}"
         for item, count in self._skipped.items():
             yield (
                 f"{item} was skipped and must run for {counted(count, 'submission')}, because by this rubric "
@@ -169,12 +185,18 @@ class Tally:
             f", {count} of them with {what}"
             for what, count in (
                 ("other texts alone", self._submissions["only_texts"]),
+                ("another visibility of items alone", self._submissions["only_visibility"]),
                 ("another deadline or late rule that moves no points", self._submissions["only_late_rule"]),
             )
             if count
         )
         if applied:
             yield f"{counted(changed, 'new score')} recorded{texts}"
+            if changed:
+                yield (
+                    "pages in the results folders are of the scores before: grader run writes them anew, and "
+                    "grader post attaches none until then"
+                )
         elif changed:
             yield f"{counted(changed, 'score')} would be new{texts}; --apply records them"
 

@@ -61,6 +61,15 @@ class Rescored:
         return self.changes and not self.differences and late_inputs_differ(self.before, self.after)
 
     @property
+    def visibility(self) -> Mapping[str, tuple[str, str]]:
+        """Return the `visible` of each item before and after, where the rubrics differ in it."""
+        if not self.changes:
+            return {}
+        before = {line.item: line.visible for line in self.before.lines}
+        pairs = {line.item: (before.get(line.item, line.visible), line.visible) for line in self.after.lines}
+        return {item: pair for item, pair in pairs.items() if pair[0] != pair[1]}
+
+    @property
     def differences(self) -> tuple[Difference, ...]:
         """Return the changes for each student; none if only texts of the scorecard differ."""
         return differences(self.before, self.after, self.students) if self.changes else ()
@@ -182,11 +191,14 @@ def _rescored(
     judgements = records.get((submission.student, submission.digest), ())
     after = judge.card(submission, lay_over(stored, judgements))
     text = card_text(after)
+    before = after if text == row.card else read_card(row.card)
+    if before == after:  # an earlier grader's card, which lacks a field that says nothing here
+        before = after
     after_outcomes = {line.item: line.outcome for line in after.lines}
     rescored = Rescored(
         student=submission.student,
         students=students,
-        before=after if text == row.card else read_card(row.card),
+        before=before,
         after=after,
         to_run=(to_run := items_to_run(judge.rubric, after)),
         skipped=tuple(name for name in to_run if after_outcomes[name] == Outcome.SKIPPED),

@@ -10,6 +10,10 @@ import pytest
 DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
 SQUARE = DOUBLE | {"id": "square", "of": "work.square", "points": 2}
+PAGES = (
+    "pages in the results folders are of the scores before: grader run writes them anew, and grader post "
+    "attaches none until then"
+)
 HALF_RIGHT = "def double(x): return 2 * x if x else 1\ndef square(x): return x * x"
 
 
@@ -56,7 +60,7 @@ def test_the_plan_names_who_gains_and_by_what_and_apply_keeps_it(graded):
     ]
     assert rescored(graded) == [*plan, "2 scores would be new; --apply records them"]
     assert points(graded) == {"ann": 3, "ben": 2}
-    assert rescored(graded, "--apply") == [*plan, "2 new scores recorded"]
+    assert rescored(graded, "--apply") == [*plan, "2 new scores recorded", PAGES]
     assert points(graded) == {"ann": 5, "ben": 3}
     assert rescored(graded) == ["2 submissions, 2 totals: no points change"]
 
@@ -75,7 +79,7 @@ def test_a_late_rule_is_planned_and_applied_like_any_other_change_of_a_total(cou
         "because of: late rule (1 total)",
     ]
     assert rescored(course) == [*plan, "1 score would be new; --apply records them"]
-    assert rescored(course, "--apply") == [*plan, "1 new score recorded"]
+    assert rescored(course, "--apply") == [*plan, "1 new score recorded", PAGES]
     assert json.loads(course.run("export", "json").stdout)[0]["adjusted"] == 1.5
     assert rescored(course) == ["1 submission, 1 total: no points change"]
 
@@ -99,7 +103,15 @@ def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
         "points": {"rise": 1.5, "fall": 0},
         "standings": {},
         "causes": {"items": 2},
-        "submissions": {"all": 2, "changed": 2, "only_texts": 0, "only_late_rule": 0, "untimed": 0},
+        "visible": {},
+        "submissions": {
+            "all": 2,
+            "changed": 2,
+            "only_texts": 0,
+            "only_visibility": 0,
+            "only_late_rule": 0,
+            "untimed": 0,
+        },
         "must_run_again": {},
         "skipped_before": {},
         "applied": False,
@@ -114,7 +126,28 @@ def test_words_alone_make_new_scores_and_change_no_points(graded):
     assert rescored(graded, "--apply") == [
         "2 submissions, 2 totals: no points change",
         "2 new scores recorded, 2 of them with other texts alone",
+        PAGES,
     ]
+
+
+def test_an_item_that_students_see_no_more_is_named_and_is_no_other_text(graded):
+    graded.rubric(DOUBLE | {"visible": "never"}, SQUARE | {"visible": "after_published"})
+    plan = [
+        "2 submissions, 2 totals: no points change",
+        "double: students do not see it any more (visible: always -> never), in 2 submissions",
+        "square: students see it once grades are published (visible: always -> after_published), in "
+        "2 submissions",
+    ]
+    new = "2 of them with another visibility of items alone"
+    assert rescored(graded) == [*plan, f"2 scores would be new, {new}; --apply records them"]
+    sums = json.loads(rescored(graded, "--json")[-1])
+    assert sums["visible"] == {"double": ["always", "never"], "square": ["always", "after_published"]}
+    assert rescored(graded, "--apply") == [*plan, f"2 new scores recorded, {new}", PAGES]
+    assert rescored(graded)[-1] == "2 submissions, 2 totals: no points change"
+    graded.rubric(DOUBLE, SQUARE | {"points": 1})
+    assert "double: students see it from now on (visible: never -> always), in 2 submissions" in (
+        rescored(graded)
+    )
 
 
 def test_what_must_run_again_is_named_and_its_marks_stay(graded):
