@@ -18,7 +18,7 @@ from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import tell_line
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.outcome import RunSummary
-from grader.cli.submissions import find_submissions, lies_in_future, timed
+from grader.cli.submissions import find_submissions, lies_in_future, require_submissions, timed
 from grader.engines import LOCAL
 from grader.errors import UsageError
 from grader.model.magnitude import counted
@@ -112,6 +112,7 @@ def command(
             resources.enter_context(spare_worker())
         course, plugins = open_course(context)
         remark_extensions(course)
+        require_submissions(archives, options["out"], course, options["student"])
         run_input = find_submissions(archives, options["out"], course, resources)
         if options["student"] and len(run_input.uploads) > 1:
             raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 CLOCKS_DIFFER = timedelta(hours=1)
 """How far a platform's clock may be ahead of this machine's."""
 NAMED = 5
-"""Names of a list of times that are told one by one, of those that are nobody's."""
+"""Names that a line lists, or lines that tell of a name each, before they are cut short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,45 @@ class RunInput:
     """Names of these parts, which say who handed them in."""
 
 
+def require_submissions(archives: Sequence[Path], out: Path, course: Course, student: str | None) -> None:
+    """Refuse a folder that is no student's; print a line for one that may be a class's.
+
+    Raises:
+        UsageError: it is that of the course or of the results, or has folders called as students.
+    """
+    from grader.cli.echo import tell_line
+    from grader.intake.download import class_in
+    from grader.intake.paths import shown
+
+    course_folder, results = map(os.path.realpath, (course.folder, out))
+    for path in archives:
+        place = os.path.realpath(path)
+        if Path(course_folder).is_relative_to(place):
+            what = "is the course itself" if place == course_folder else "holds the whole course"
+            raise UsageError(f"{path}: {what}; name what students handed in, as in submissions/*")
+        if Path(results).is_relative_to(place):
+            raise UsageError(f"{path}: holds the results; name what students handed in, or another --out")
+    if student or len(archives) > 1:  # several are a student's each, whatever lies in them
+        return
+    (folder,) = archives
+    names, of_students = class_in(folder, _names(course.roster))
+    listed = ", ".join([*map(shown, names[:NAMED]), *(["…"] if len(names) > NAMED else [])])
+    if of_students:
+        raise UsageError(
+            f"{folder}: holds {listed}, called as students on the roster; name them, as in {folder}/*, or "
+            "say by --student whose submission it is"
+        )
+    if names:
+        tell_line(
+            f"{folder}: is graded as one submission; if {listed} are one each, name them, as in {folder}/*"
+        )
+
+
+def _names(roster: Roster) -> set[str]:
+    """Return the names of students and teams on the roster."""
+    return {name for entry in roster.students for name in (entry.student, entry.team) if name}
+
+
 def find_submissions(archives: Sequence[Path], out: Path, course: Course, resources: ExitStack) -> RunInput:
     """Expand archives, folders and downloads to uploads.
 
@@ -58,8 +98,7 @@ def find_submissions(archives: Sequence[Path], out: Path, course: Course, resour
     from grader.intake.upload import group
 
     sweep(out)
-    students = [name for entry in course.roster.students for name in (entry.student, entry.team) if name]
-    download = spread(archives, cache(lambda: resources.enter_context(passing(out))), students)
+    download = spread(archives, cache(lambda: resources.enter_context(passing(out))), _names(course.roster))
     attempts = attempts_of(group(download.uploads), course.roster)
     return RunInput(
         uploads=tuple(student.newest for student in attempts),
@@ -126,7 +165,7 @@ def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str
     from grader.config.problem import closest, suggestion
     from grader.config.times import id_of
 
-    everybody = {name for entry in roster.students for name in (entry.student, entry.team) if name}
+    everybody = _names(roster)
     untimed = {name for name in everybody if id_of("student", name) not in times.by_id}
     names = {name.casefold() for name in everybody}
     nobody = [each for each in unknown if not all(part in names for part in each[1].split("+"))]

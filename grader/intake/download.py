@@ -94,6 +94,29 @@ def _is_of(path: Path, students: Collection[str]) -> bool:
     return all(name in students for name in sender.members or (sender.student,))
 
 
+def class_in(folder: Path, students: Collection[str]) -> tuple[list[str], bool]:
+    """List the folders and archives in a folder that is one upload to `spread`, if they look like a class.
+
+    If several are called as `students` of the roster it lists those, and true stands beside the list. Else
+    one of the folders has an archive in it, as a student's has and a part of one homework seldom. A file
+    beside them makes the folder one submission, as does its own name if a student has it: the list is empty.
+    """
+    if _is_of(folder, students) or _lying(folder):
+        return [], False
+    try:
+        tops = sorted(path for path in folder.iterdir() if not is_litter(path.name))
+        folders = [path for path in tops if is_folder(path)]
+        if len(tops) < 2 or not all(path in folders or _is_archive(path) for path in tops):
+            return [], False
+        of_students = [path.name for path in tops if _is_of(path, students)]
+        if len(of_students) > 1:
+            return of_students, True
+        with_archives = len(folders) == len(tops) and any(map(_is_archive, folder.glob("*/*")))
+    except (UsageError, OSError):  # the error is reported when it is opened
+        return [], False
+    return [path.name for path in tops] if with_archives else [], False
+
+
 def _as_a_file(typed: str) -> str:
     """Return the name that a file of the same student would have, in place of a text that was typed in."""
     as_canvas = re.sub(r"_(text|link)\.html$", r"_1_\1.html", typed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from pathlib import Path
 from textwrap import dedent
 
 
@@ -103,3 +104,55 @@ def test_a_wrong_roster_stops_before_anything_is_graded(course):
     assert done.returncode == 4
     assert "roster.csv:2: student: must be" in done.stderr
     assert not course.out.exists()
+
+
+def two_folders(course, name, content):
+    """A folder with `ann/` and `ben/` in it, and a file of each."""
+    folder = course.submissions_folder / name
+    for student, file in (("ann", "hw1.tar.gz"), ("ben", "work.py")):
+        (folder / student).mkdir(parents=True)
+        (folder / student / file).write_bytes(content[file])
+    return folder
+
+
+def test_a_folder_of_a_class_is_no_students(course):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,team\nann,\nben,\ncy,red\ndee,red\n")
+    work = b"def double(x): return 2 * x\ndef square(x): return x * x"
+    content = {"hw1.tar.gz": Path(course.submit()).read_bytes(), "work.py": work}
+    folder = two_folders(course, "hw1", content)
+    done = course.run("run", str(folder))
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"grader: {folder}: holds ann, ben, called as students on the roster; name them, as in {folder}/*, "
+        "or say by --student whose submission it is\n",
+    )
+    assert not course.out.exists()
+    assert course.run("run", *map(str, folder.iterdir())).returncode == 0
+    assert {path.name for path in (course.out / "tiny").iterdir()} == {"ann", "ben"}
+    assert course.run("run", str(folder), "--student", "ann").returncode == 0
+    assert course.run("run", str(two_folders(course, "red", content))).returncode == 0  # the team's own
+
+
+def test_a_folder_that_may_be_a_classs_is_remarked_on_where_no_roster_says_so(course):
+    content = {"hw1.tar.gz": Path(course.submit()).read_bytes(), "work.py": b"def double(x): return 2 * x"}
+    folder = two_folders(course, "hw1", content)
+    done = course.run("run", str(folder))
+    line = f"{folder}: is graded as one submission; if ann, ben are one each, name them, as in {folder}/*"
+    assert f"grader: {line}\n" in done.stderr
+    (folder / "ann/hw1.tar.gz").unlink()
+    assert "is graded as one submission" not in course.run("run", str(folder)).stderr
+
+
+def test_a_folder_with_the_course_or_the_results_in_it_is_nobodys(course):
+    advice = "name what students handed in, as in submissions/*"
+    for path, what in (
+        (course.folder, "is the course itself"),
+        (course.folder.parent, "holds the whole course"),
+    ):
+        done = course.run("run", str(path))
+        assert (done.returncode, done.stderr) == (2, f"grader: {path}: {what}; {advice}\n")
+    course.run("run", course.submit())
+    done = course.run("run", str(course.out))
+    line = f"{course.out}: holds the results; name what students handed in, or another --out"
+    assert (done.returncode, done.stderr) == (2, f"grader: {line}\n")
