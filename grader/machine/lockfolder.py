@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -94,17 +94,22 @@ class LockFolder:
             return False
 
     def objection(self) -> tuple[str, str]:
-        """Return why this user, or others, cannot use the folder, and what helps; empty if all can."""
+        """Return why this user, or others, cannot use the folder, and what helps; empty if all can.
+
+        A file is made in it and removed, or a folder beside it: what rights promise not all systems keep.
+        """
+        from tempfile import TemporaryFile, mkdtemp
+
         other = f"or name another folder in {VARIABLE} that all who grade here share"
         ours = f"as root: install -d -m 1777 {self.path}; {other}"
         if not os.path.lexists(self.path):  # or lies where this user may not look
             parent = self.path.parent
-            makes = os.access(parent, os.W_OK | os.X_OK) and parent.is_dir()
-            return ("", "") if makes else (f"{self.path} is not there and cannot be made", ours)
+            why = _refusal(lambda: os.rmdir(mkdtemp(prefix=".grader-", dir=parent)))  # noqa: PTH106 - a name
+            return (f"{self.path} is not there and cannot be made ({why})", ours) if why else ("", "")
         if self.path.is_symlink() or not self.path.is_dir():
             return f"{self.path} is no folder of its own", f"remove it; {other}"
-        if not os.access(self.path, os.W_OK | os.X_OK):
-            return f"{self.path} may not be written to", ours
+        if why := _refusal(lambda: TemporaryFile(dir=self.path).close()):  # rights alone say nothing of /proc
+            return f"{self.path} may not be written to ({why})", ours
         if self.path.stat().st_mode & _OPEN_TO_ALL != _OPEN_TO_ALL:
             return "", f"other users can take no leases there: chmod 1777 {self.path}"
         return "", ""
@@ -238,6 +243,15 @@ class OpenFolder:
             )
         except FileNotFoundError:
             return False
+
+
+def _refusal(attempt: Callable[[], object]) -> str:
+    """Return the reason of the system why an attempt failed; empty if it did not."""
+    try:
+        attempt()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _astray(name: str) -> OSError:
