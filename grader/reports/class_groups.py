@@ -99,18 +99,23 @@ def _needs_person(submission: GradedSubmission, line: Line) -> bool:
     return line.for_person in {True, None} or bool(_fault(submission, line))
 
 
-def flags(view: ClassView, *, holding: bool) -> tuple[Group, ...]:
-    """Group flags, the most frequent first: those that hold a grade, or all others."""
+def flags(view: ClassView, *, holding: bool = False, decided: bool = False) -> tuple[Group, ...]:
+    """Group flags, the most frequent first: those that hold, those `decided` by a person, or all others."""
     return _grouped(
         (flag, "", submission, line)
         for submission, line in _lines(view)
         for flag in (line.flags or ((line.reason,) if holding else ()))
-        if (state_of(line) is LineState.HELD) == holding
+        if (state_of(line) is LineState.HELD) == holding and _by_person(submission, line) == decided
     )
 
 
 def _lines(view: ClassView) -> Iterator[tuple[GradedSubmission, Line]]:
     return ((submission, line) for submission in view.submissions for line in submission.card.lines)
+
+
+def _by_person(submission: GradedSubmission, line: Line) -> bool:
+    evidence = submission.evidence.get(line.item)
+    return evidence is not None and evidence.by_person
 
 
 def _fault(submission: GradedSubmission, line: Line) -> str:

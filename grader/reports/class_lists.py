@@ -39,11 +39,15 @@ class Waiting:
 
 
 def waiting(view: ClassView) -> tuple[Waiting, ...]:
-    """Return the non-empty lists of held grades, points open until somebody acts, and other flags."""
+    """Return the non-empty lists of held grades, points open until somebody acts, and other flags.
+
+    Flags of items that somebody gave points for come last: nobody has to look at them again.
+    """
     lists = (
         Waiting(title="Held until a person has looked", look="held", groups=flags(view, holding=True)),
         Waiting(title="Open points", look="open", groups=open_points(view, for_person=True)),
-        Waiting(title="Flags that cost nothing", look="notes", groups=flags(view, holding=False)),
+        Waiting(title="Flags that cost nothing", look="notes", groups=flags(view)),
+        Waiting(title="Flags, decided by points of a person", look="notes", groups=flags(view, decided=True)),
     )
     return tuple(part for part in lists if part.groups)
 

@@ -26,6 +26,8 @@ class ItemEvidence:
     """The fault if nothing could be observed: `course`, `machine` or `grader`."""
     simulated: bool = False
     """Whether it was observed in a simulator and not on the device itself."""
+    by_person: bool = False
+    """Whether somebody gave points for it: what a flag asked a person to look at is decided."""
     gauge: Gauge | None = None
     """A measured value against the rubric's present threshold."""
 
@@ -96,6 +98,7 @@ def item_evidence(evidence: Evidence, drawings: Mapping[str, Sequence[Drawing]])
             wall_s=observation.wall_s,
             fault=observation.fault.value if observation.fault else "",
             simulated=observation.simulated,
+            by_person="points_given" in observation.quantities,
             gauge=_gauge(drawings.get(name, ())),
         )
         for name, observation in evidence.observations.items()

@@ -386,6 +386,25 @@ def test_numbers_that_no_logarithm_can_show_are_left_out_of_the_drawing(book):
     assert "0 reach it, 1 falls short" in shown(book, by).text
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_flag_is_decided_where_a_person_gave_points(book, holds):
+    by = rubric(item("a", on_flag="holds" if holds else "notes"))
+    points = {"points_given": 1.0, "points_possible": 2.0}
+    quantities = {name: Quantity(value=of, unit="points", taken_by="Ada") for name, of in points.items()}
+    flagged = {"facts": {"flags": ("copied?",)}}
+    keep(book, saw("a", **flagged, quantities=quantities), by=by)
+    keep(book, saw("a", **flagged), by=by, student="ben")
+    view = class_view(book, "tiny")
+    assert [flag.students for flag in flags(view, decided=True)] == [("ann",)]
+    assert [flag.students for flag in flags(view, holding=holds)] == [("ben",)]
+    assert flags(view, holding=not holds) == ()
+    for text in (Page(page(view)).text, markdown(view)):
+        first, decided = text.split("Flags, decided by points of a person")
+        assert ("Held until a person has looked" if holds else "Flags that cost nothing") in first
+        assert "copied?" in first
+        assert "copied?" in decided
+
+
 def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     by = rubric(item("a", on_flag="holds"), item("b"), item("c"))
     ill = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 3 is ill", "fault": Fault.MACHINE}
