@@ -33,6 +33,8 @@ FEW = 5
 NAMED = 5
 """More submissions with the same problem are counted, not named."""
 _LISTED = 3
+_LATER_RUN = re.compile(r": [^:]+, [^:]+: a later run is recorded already \([^)]*\)")
+"""What differs in the lines on submissions of which the gradebook has a later run: student and times."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
 _MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
@@ -204,8 +206,9 @@ class RunSummary:
         self._tell_once(problem, name)
 
     def _tell_once(self, line: str, name: str) -> None:
-        """Print a line on a submission; in a class, count it where it differs in the results folder only."""
+        """Print a line on a submission; in a class, count it where only folder, student or times differ."""
         cause = self._folders.sub(lambda found: f"{found[1]}…/", line)
+        cause = _LATER_RUN.sub(": a later run is recorded already", cause)
         if self._many and cause in self._repeated:
             self._repeated[cause].append(one_line(name))
             return

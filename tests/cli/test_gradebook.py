@@ -279,6 +279,24 @@ def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, boo
     assert [mark["student"] for mark in shown(course, "export", "json")] == ["ann", "ben"]
 
 
+def test_a_class_whose_later_runs_are_recorded_is_told_so_once(course, book):
+    names = [f"s{number}" for number in range(6)]
+    archives = [course.submit(name) for name in names]
+    course.run("run", *archives)
+    old = {name: (course.results(name) / "evidence.jsonl").read_text() for name in names}
+    course.run("run", *archives, "--fresh", "--gradebook", str(book))
+    for name, text in old.items():
+        (course.results(name) / "evidence.jsonl").write_text(text)
+    done = course.run("run", *archives, "--gradebook", str(book), "--json")
+    assert done.returncode == 5
+    lines = [line for line in done.stderr.splitlines() if "a later run is recorded already" in line]
+    assert len(lines) == 2
+    assert "the same of 5 more submissions" in lines[1]
+    end = "gradebook.db: a later run is recorded already, and this one stands in the history alone; "
+    assert end in lines[1]
+    assert len(json.loads(done.stdout)["refused"]) == 6
+
+
 def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book):
     book.write_text("a file")
     done = course.run("run", course.submit(), "--gradebook", str(book))
