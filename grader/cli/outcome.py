@@ -126,7 +126,9 @@ class RunSummary:
             )
         if self._in_future:
             names = ", ".join(one_line(student) for student in sorted(self._in_future))
-            stays_open = " What lateness costs stays open until then." if self._held_by_time else ""
+            stays_open = (
+                " What lateness costs stays open until the time is corrected." if self._held_by_time else ""
+            )
             tell_line(
                 f"{counted(len(self._in_future), 'submission')} came in later than now, by the times "
                 f"that were given; are date and time zone right? {names}.{stays_open}",
