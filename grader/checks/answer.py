@@ -14,6 +14,7 @@ from grader.contracts.check import CheckKind
 from grader.matching.criteria import require_worth
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
+from grader.model.options import try_each
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class AnswerKind(CheckKind):
         Raises:
             ValueError: the criteria are not worth the item's points, or a question has two texts.
         """
-        require_worth(options.criteria, points)
+        try_each(lambda: require_worth(options.criteria, points), lambda: with_questions(options, others))
         return with_questions(options, others)
 
     def observe(self, options: AnswerOptions, context: CheckContext) -> Observation:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from grader.checks.judged import JudgedOptions
 from grader.checks.questions import tidy_questions
-from grader.model.options import SubmittedFile, option
+from grader.matching.criteria import name_problems
+from grader.model.options import SubmittedFile, option, refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +46,10 @@ class AnswerOptions(JudgedOptions):
     def __post_init__(self) -> None:
         """Put the question on one line, make labels text, and refuse what cannot decide."""
         tidy_questions(self)
-        JudgedOptions.__post_init__(self)
+        problems = [*name_problems(self.criteria)]
         if self.decides and not (self.criteria and all(criterion.match for criterion in self.criteria)):
-            raise ValueError("decides: needs criteria with a match each; add them, or take decides out")
+            problems.append("decides: needs criteria with a match each; add them, or take decides out")
+        refuse(problems, self)
 
     @property
     def request(self) -> str:

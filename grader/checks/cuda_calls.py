@@ -26,7 +26,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
 from grader.model.score import Award
 from grader.model.trace import Trace, Traffic
 
@@ -127,14 +127,16 @@ class CudaCalls(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse what cannot be asked for."""
+            problems = []
             if len(self.epochs) != 2 or self.epochs[0] > self.epochs[1]:
-                raise ValueError("epochs: must be two numbers, the least and the most, as in [2, 4]")
-            if self.trained == "losses_fall" and self.epochs[0] < 2:
-                raise ValueError("epochs: no loss falls within one epoch; the least must be 2 or more")
+                problems.append("epochs: must be two numbers, the least and the most, as in [2, 4]")
+            elif self.trained == "losses_fall" and self.epochs[0] < 2:
+                problems.append("epochs: no loss falls within one epoch; the least must be 2 or more")
             if "flat" not in (self.totals, self.own):
-                raise ValueError("totals: nothing must be flat; make totals or own flat")
+                problems.append("totals: nothing must be flat; make totals or own flat")
             if self.own == "flat" and not self.own_through:
-                raise ValueError("own_through: names no C function that allocates, as in [DLArrayAlloc]")
+                problems.append("own_through: names no C function that allocates, as in [DLArrayAlloc]")
+            refuse(problems, self)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Train three times under observation; one that does not return is what came of it."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from grader.matching.criteria import Criterion, require_names
-from grader.model.options import option
+from grader.matching.criteria import Criterion, name_problems
+from grader.model.options import option, refuse
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
@@ -44,7 +44,7 @@ class JudgedOptions:
 
     def __post_init__(self) -> None:
         """Refuse criteria that share a name."""
-        require_names(self.criteria)
+        refuse(name_problems(self.criteria), self)
 
 
 def documents_asked(item: Item) -> str:

@@ -27,7 +27,7 @@ from grader.contracts.check import CheckKind
 from grader.harness.tolerance import Tolerances
 from grader.model.drawing import Advice
 from grader.model.observation import Observation, Outcome
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
 from grader.model.score import Award
 from grader.model.trace import Launch, Trace, Watched
 
@@ -101,9 +101,14 @@ class KernelLaunch(CheckKind):
         )
 
         def __post_init__(self) -> None:
-            for key, shape in (("blocks", self.blocks), ("threads", self.threads)):
-                if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1):
-                    raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
+            shapes = {"blocks": self.blocks, "threads": self.threads}
+            wrong = [
+                key
+                for key, shape in shapes.items()
+                if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1)
+            ]
+            messages = [f"{key}: must be a number, or one to three numbers from 1 on" for key in wrong]
+            refuse(messages, None if "threads" in wrong else self)
 
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""

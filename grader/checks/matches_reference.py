@@ -17,7 +17,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
 from grader.model.score import Award
 from grader.model.trace import Watched
 
@@ -129,9 +129,12 @@ class MatchesReference(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse `compiled` without inputs for the loops."""
-            for name in ("compiled", "begins_on"):
-                if getattr(self, name) and not self.loops_over:
-                    raise ValueError(f"{name} needs loops_over: a family of small inputs")
+            needing = () if self.loops_over else ("compiled", "begins_on")
+            refuse(
+                f"{name} needs loops_over: a family of small inputs"
+                for name in needing
+                if getattr(self, name)
+            )
 
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""

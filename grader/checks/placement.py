@@ -26,7 +26,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError, UnjudgedError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
 from grader.model.score import Award
 from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
@@ -130,12 +130,12 @@ class Placement(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse what no program can reach."""
-            if self.share_at_least > 1:
-                raise ValueError("share_at_least: is a share, between 0 and 1")
+            problems = ["share_at_least: is a share, between 0 and 1"] if self.share_at_least > 1 else []
             if self.made_on_gpu and not self.expected:
-                raise ValueError("made_on_gpu needs expected: an oracle")
+                problems.append("made_on_gpu needs expected: an oracle")
             if self.received and not self.parts:
-                raise ValueError("received: follows from the parts; name their key as parts")
+                problems.append("received: follows from the parts; name their key as parts")
+            refuse(problems, self)
 
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""

@@ -14,18 +14,14 @@ CLAIM = "subject"
 """What a program prints is what it claims; it is not measured by us."""
 
 
-def refuse_unread(numbers: Mapping[str, str], *bounds: Mapping[str, float]) -> None:
-    """Refuse texts without a place for the number, and bounds of numbers that are not read.
-
-    Raises:
-        ValueError: the key and what is wrong with it.
-    """
-    for name in (name for bound in bounds for name in bound):
+def unread(numbers: Mapping[str, str], *bounds: Mapping[str, float]) -> Iterator[str]:
+    """Yield the key and the mistake of texts without a place for the number, and of bounds on no number."""
+    for name in dict.fromkeys(name for bound in bounds for name in bound):
         if name not in numbers:
-            raise ValueError(f"{name}: is not among the numbers; say in `numbers` where it is printed")
+            yield f"{name}: is not among the numbers; say in `numbers` where it is printed"
     for name, text in numbers.items():
         if text.count(PLACE) != 1:
-            raise ValueError(f"numbers.{name}: must hold {PLACE} once, where the number is printed")
+            yield f"numbers.{name}: must hold {PLACE} once, where the number is printed"
 
 
 def impossible_bounds(

@@ -20,7 +20,7 @@ from grader.extras import ANY_PIP, install_command
 from grader.harness.device_errors import must_need_no_gpu
 from grader.harness.server_spec import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import option
+from grader.model.options import option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Pytest(CheckKind):
         def __post_init__(self) -> None:
             """Refuse weights that are none."""
             if self.tests and (min(self.tests.values()) < 0 or not any(self.tests.values())):
-                raise ValueError("tests: a weight is 0 or more, and one of them at least is more")
+                refuse(["tests: a weight is 0 or more, and one of them at least is more"], self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield a file of tests that is not there."""

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
-from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, unread
 from grader.checks.rank_words import verdict
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import InputsName, OracleName, ProgramFile, option
+from grader.model.options import InputsName, OracleName, ProgramFile, option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Ranks(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse bounds of numbers that are not read."""
-            refuse_unread(self.numbers, self.at_least, self.at_most)
+            refuse(unread(self.numbers, self.at_least, self.at_most), self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield bounds that no number keeps."""

@@ -15,7 +15,7 @@ from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.contracts.check import CheckKind
 from grader.model.drawing import Drawing, ValueTable
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import SubmittedFile, UsedItem, option
+from grader.model.options import SubmittedFile, UsedItem, option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -165,11 +165,12 @@ class ReportKind(CheckKind):
         def __post_init__(self) -> None:
             """Refuse measured ratios that the report need not claim."""
             claimed = [ratio.of for ratio in self.ratios]
-            for measured in self.measured:
-                if measured.of not in claimed:
-                    raise ValueError(
-                        f"measured [{', '.join(measured.of)}] is none of the ratios; name one of them"
-                    )
+            problems = [
+                f"measured [{', '.join(measured.of)}] is none of the ratios; name one of them"
+                for measured in self.measured
+                if measured.of not in claimed
+            ]
+            refuse(problems, self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield words that any report holds, and ratios that any times bear out."""

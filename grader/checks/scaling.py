@@ -20,7 +20,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
 from grader.model.drawing import Advice
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity, Symptom
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -86,17 +86,20 @@ class Scaling(CheckKind):
             if not self.cores or any(one >= other for one, other in pairwise(self.cores)):
                 raise ValueError("cores: must grow from number to number, as in [1, 2, 4, 8]")
             more = [str(count) for count in self.cores[1:]]
-            for count in self.at_least:
-                if count not in more:
-                    raise ValueError(
-                        f"at_least: {count} is no number of cores that is compared with {self.cores[0]}; "
-                        f"give one of {', '.join(more) or 'those that you add to `cores`'}"
-                    )
+            problems = [
+                f"at_least: {count} is no number of cores that is compared with {self.cores[0]}; "
+                f"give one of {', '.join(more) or 'those that you add to `cores`'}"
+                for count in self.at_least
+                if count not in more
+            ]
+            refuse(problems, self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield thresholds beyond the share of cores."""
         del assignment
         for count, factor in options.at_least.items():
+            if count not in map(str, options.cores):  # refused already
+                continue
             most = int(count) / options.cores[0]
             if factor > most:
                 yield "at_least", f"{count} cores are {most:g} times as many, got {factor:g}; give less"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, refuse_unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, unread
 from grader.contracts.check import CheckKind
 from grader.model.exit_status import ending
 from grader.model.observation import NOT_IMPORTED, Observation, Outcome, Quantity
-from grader.model.options import ProgramFile, option
+from grader.model.options import ProgramFile, option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Script(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse bounds of numbers that are not read."""
-            refuse_unread(self.numbers, self.at_least, self.at_most)
+            refuse(unread(self.numbers, self.at_least, self.at_most), self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield bounds that no number keeps, and a status with which no program ends."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
 from grader.model.observation import NOT_IMPORTED, Observation, Outcome
-from grader.model.options import SubmittedFile, option
+from grader.model.options import SubmittedFile, option, refuse
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -80,12 +80,17 @@ class Source(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse files of other languages, decorators that cannot be read, rules on no function."""
+            problems = []
             if not self.file.endswith(".py"):
-                raise ValueError(f"file: source reads Python, and {self.file} is not called *.py")
+                problems.append(f"file: source reads Python, and {self.file} is not called *.py")
             for text in self.require_decorator:
-                list(decorators(text))
+                try:
+                    list(decorators(text))
+                except ValueError as error:
+                    problems.append(str(error))
             if self.require_decorator and not self.function:
-                raise ValueError("require_decorator needs a function")
+                problems.append("require_decorator needs a function")
+            refuse(problems, self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield rules that nothing can break, and those that everything breaks."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +40,13 @@ def check(context: click.Context, as_json: bool) -> ExitCode:
     Runs the course's own inputs.py and expected.py, outside of any sandbox, and imports the libraries that
     its rules on sources name.
     """
+    from grader.config.course import read_course
     from grader.selftest.course import check_course
 
-    course, plugins = open_course(context)
-    problems = tuple(dict.fromkeys(check_course(course, plugins)))
+    folder = _folder(context)
+    course, problems = read_course(folder, partial(_platforms, context))
+    plugins = plugins_of(context, course.folder)
+    problems = tuple(dict.fromkeys((*problems, *check_course(course, plugins))))
     if not problems and not as_json:
         echo(f"{course.title}: fine; what each reference earns, grader verify says")
     return tell_problems(problems, as_json=as_json)
@@ -50,14 +54,21 @@ def check(context: click.Context, as_json: bool) -> ExitCode:
 
 def find(context: click.Context) -> Course:
     """Find the course by `--course`, by GRADER_COURSE, or upwards from the working directory."""
-    from grader.config.course import find_course
+    from grader.config.course import load_course
 
-    def platforms(folder: Path) -> Mapping[str, type]:
-        loaded = plugins_of(context, folder).platforms
-        return {name: platform.Options for name, platform in loaded.items()}
+    return load_course(_folder(context), partial(_platforms, context))
 
-    explicit: Path | None = context.find_root().obj
-    return find_course(explicit, os.environ, Path.cwd(), platforms)
+
+def _folder(context: click.Context) -> Path:
+    from grader.config.course import find_folder
+
+    return find_folder(context.find_root().obj, os.environ, Path.cwd())
+
+
+def _platforms(context: click.Context, folder: Path) -> Mapping[str, type]:
+    """Return the keys of each platform that plugins of a course's folder bring, by its name."""
+    loaded = plugins_of(context, folder).platforms
+    return {name: platform.Options for name, platform in loaded.items()}
 
 
 def find_any(context: click.Context) -> Course | None:

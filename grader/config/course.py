@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from grader.config.decode import decode, keys_of, quoted
+from grader.config.decode import DecodeState, keys_of, quoted, read_keys
 from grader.config.extensions import Extensions, ReadExtensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import read_roster
@@ -165,14 +165,24 @@ def find_course(
         UsageError: there is none.
         CourseError: its `course.yaml` is wrong; with every problem of the file.
     """
+    return load_course(find_folder(explicit, environment, start), platforms)
+
+
+def find_folder(explicit: Path | None, environment: Mapping[str, str], start: Path) -> Path:
+    """Find the folder of the course that `find_course` loads.
+
+    Raises:
+        UsageError: there is none.
+        CourseError: its file is called `course.yml`.
+    """
     if explicit is not None:
-        return _named(explicit, "--course", platforms)
+        return _named(explicit, "--course")
     if named := environment.get(VARIABLE):
-        return _named(Path(named), VARIABLE, platforms)
+        return _named(Path(named), VARIABLE)
     start = start.absolute()
     for folder in (start, *start.parents):
         if is_file(folder / FILE):
-            return load_course(folder, platforms)
+            return folder
         _refuse_other_suffix(folder)
     advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
     raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
@@ -184,33 +194,36 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
     Raises:
         CourseError: its `course.yaml` is wrong; with every problem of the file.
     """
+    course, problems = read_course(folder, platforms)
+    if problems:
+        raise CourseError(*problems, *course.extensions_for_nobody())
+    return course
+
+
+def read_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> tuple[Course, tuple[str, ...]]:
+    """Read the course in a folder with every problem of its `course.yaml`, one line each.
+
+    Where it has problems the course is for further checks alone: what is wrong has its default there.
+    """
     document = read_yaml(folder / FILE)
-    problems = list(document.problems)
-    keys = None
-    if document.data is not None or not problems:
-        kind = CourseKeys
+    reading = DecodeState(problems=[*document.problems])
+    kind = CourseKeys
+    values: dict[str, Any] = {}
+    if document.data is not None or not document.problems:
         if isinstance(document.data, Mapping) and not document.data.keys() <= keys_of(CourseKeys).keys():
             kind = keys_with(platforms(folder.absolute()))
-        keys, mistakes = decode(kind, document.data)
-        problems.extend(mistakes)
-    if keys is not None and (message := zone_objection(keys.time_zone)):
-        problems.append(Problem(path=("time_zone",), message=message))
-    extensions = ReadExtensions()
-    if keys is not None and keys.extensions:
-        extensions = read_extensions(keys.extensions, folder)
-        problems.extend(extensions.problems)
-    elsewhere = extensions.lines
-    roster = Roster()
-    if keys is not None and keys.roster:
-        roster, mistakes, others = read_roster(folder / keys.roster)
-        problems.extend(mistakes)
-        elsewhere += others
-    if keys is None or problems or elsewhere:
-        raise CourseError(*document.lines(problems), *elsewhere)
-    return Course(
+        values = read_keys(keys_of(kind), document.data, (), reading)
+    keys = kind(**{"title": "", **values})
+    time_zone = keys.time_zone
+    if message := zone_objection(time_zone):
+        reading.wrong(("time_zone",), message)
+        time_zone = "UTC"
+    extensions = read_extensions(keys.extensions, folder) if keys.extensions else ReadExtensions()
+    roster, mistakes, elsewhere = read_roster(folder / keys.roster) if keys.roster else (Roster(), (), ())
+    course = Course(
         folder=folder.absolute(),
         title=keys.title,
-        time_zone=keys.time_zone,
+        time_zone=time_zone,
         min_isolation=keys.min_isolation,
         extensions=extensions.extensions,
         extension_places=extensions.places,
@@ -221,13 +234,15 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
             if (options := getattr(keys, name)) is not None
         },
     )
+    problems = document.lines([*reading.problems, *extensions.problems, *mistakes])
+    return course, (*problems, *extensions.lines, *elsewhere)
 
 
-def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
+def _named(folder: Path, by: str) -> Path:
     if not is_file(folder / FILE):
         _refuse_other_suffix(folder)
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
-    return load_course(folder, platforms)
+    return folder
 
 
 def _refuse_other_suffix(folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from grader.config.problem import KeyPath, Problem, closest, suggestion
 from grader.config.units import Duration, Quotient, Share, parse_duration, parse_quotient, parse_share
-from grader.model.options import required
+from grader.model.options import problems_of, required
 
 T = TypeVar("T")
 Reader = Callable[[Any, KeyPath, "DecodeState"], Any]
@@ -58,6 +58,11 @@ class DecodeState:
         """Report a problem."""
         self.problems.append(Problem(path=path, message=message))
         return INVALID
+
+    def refused(self, path: KeyPath, error: ValueError) -> None:
+        """Report every problem of values that a `__post_init__` refuses."""
+        for message in problems_of(error):
+            self.wrong(path, message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +336,8 @@ def _dataclass_reader(kind: Any, above: float | None) -> Reader:
         try:
             return kind(**values)
         except ValueError as error:  # of its __post_init__
-            return reading.wrong(path, str(error))
+            reading.refused(path, error)
+            return INVALID
 
     return read
 

@@ -40,13 +40,19 @@ def read_extensions(data: Any, folder: Path) -> ReadExtensions:
     kind: Any = Mapping[str, Mapping[str, Duration]]
     extensions, problems = decode(kind, data)
     located = [Problem(path=("extensions", *problem.path), message=problem.message) for problem in problems]
-    for who, by_assignment in (extensions or {}).items():
-        located += [
-            Problem(path=("extensions", who, name), message=_unknown(name, assignments))
-            for name in by_assignment
-            if name not in assignments
-        ]
-    return ReadExtensions(extensions=extensions or {}, problems=tuple(located))
+    if extensions is None:  # those that are right
+        extensions = {}
+        for who, by_assignment in data.items() if isinstance(data, Mapping) else ():
+            times = by_assignment if isinstance(by_assignment, Mapping) else {}
+            durations = {name: decode(Duration, time)[0] for name, time in times.items()}
+            extensions[who] = {name: time for name, time in durations.items() if time is not None}
+    named = [(who, name) for who in extensions if isinstance(data[who], Mapping) for name in data[who]]
+    located += [
+        Problem(path=("extensions", who, name), message=_unknown(name, assignments))
+        for who, name in named
+        if name not in assignments
+    ]
+    return ReadExtensions(extensions=extensions, problems=tuple(located))
 
 
 def _from_table(file: Path, assignments: set[str]) -> ReadExtensions:

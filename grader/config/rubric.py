@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -15,13 +15,22 @@ from grader.config.built import unbuilt
 from grader.config.codec import digest_bytes
 from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
-from grader.config.problem import KeyPath, suggestion
+from grader.config.item_references import reference_objections
+from grader.config.problem import KeyPath, closest, suggestion
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
 from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.assignment import Assignment
-from grader.model.options import FunctionName, InputsName, OracleName, ProgramFile, SubmittedFile, UsedItem
+from grader.model.options import (
+    FunctionName,
+    InputsName,
+    OracleName,
+    ProgramFile,
+    SubmittedFile,
+    UsedItem,
+    WrongValuesError,
+)
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
@@ -40,10 +49,26 @@ def load_rubric(
     Raises:
         CourseError: with every problem of the file, each as `file:line:column: path: message`.
     """
-    draft = _Draft(read_yaml(path), kinds, assignments, declared or {})
-    if problems := draft.lines():
+    rubric, problems = read_rubric(path, kinds=kinds, assignments=assignments, declared=declared)
+    if problems or rubric is None:
         raise CourseError(*problems)
-    return draft.rubric(path.stem)
+    return rubric
+
+
+def read_rubric(
+    path: Path,
+    *,
+    kinds: Mapping[str, CheckKind],
+    assignments: Mapping[str, Path],
+    declared: Mapping[str, Assignment] | None = None,
+) -> tuple[Rubric | None, tuple[str, ...]]:
+    """Read a rubric with every problem of the file, one line each.
+
+    Where it has problems the rubric is for further checks alone: what is wrong is empty there, the options
+    of an item are None, and without an assignment there is no rubric.
+    """
+    draft = _Draft(read_yaml(path), kinds, assignments, declared or {})
+    return draft.rubric(path.stem) if draft.facts else None, draft.lines()
 
 
 def check_rubric(
@@ -54,7 +79,7 @@ def check_rubric(
     declared: Mapping[str, Assignment] | None = None,
 ) -> tuple[str, ...]:
     """Return every problem of a rubric file, one line each; none if `load_rubric` takes it."""
-    return _Draft(read_yaml(path), kinds, assignments, declared or {}).lines()
+    return read_rubric(path, kinds=kinds, assignments=assignments, declared=declared)[1]
 
 
 class _Draft:
@@ -69,12 +94,13 @@ class _Draft:
     ) -> None:
         self.document = document
         self.kinds = kinds
-        self.completed: tuple[Any, ...] = ()
         self.reading = DecodeState()
         self.reading.problems.extend(document.problems)
         self.facts: AssignmentFacts | None = None
         self.top: dict[str, Any] = {}
         self.items: list[dict[str, Any]] = []
+        self.options: list[Any] = []
+        """The options of each item's check; None where they are wrong."""
         if document.data is None and document.problems:
             return
         if not self.same_schema():
@@ -83,15 +109,16 @@ class _Draft:
         self.find_assignment(assignments)
         self.read_items()
         self.check_ids()
-        self.check_references()
-        self.check_default_oracles()
+        for path, message in reference_objections(self.items):
+            self.reading.wrong(path, message)
         self.check_devices()
         self.check_submitted_files(assignments, declared)
         self.check_builds(assignments, declared)
         self.check_deadline()
         self.check_points()
+        self.complete_options()
         self.ask_kinds(assignments)
-        self.completed = () if self.lines() else self.complete_options()
+        self.check_default_oracles()
 
     def lines(self) -> tuple[str, ...]:
         """Return all problems, each on a line."""
@@ -99,13 +126,13 @@ class _Draft:
         return (*self.document.lines(self.reading.problems), *facts)
 
     def rubric(self, name: str) -> Rubric:
-        """Build the rubric, once it has no problems."""
+        """Build the rubric, of what has no problems."""
         late = self.top.get("late", LateKeys())
         return Rubric(
             name=name,
             assignment=self.top["assignment"],
-            points=self.top["points"],
-            items=tuple(map(self.item, self.items, self.completed)),
+            points=self.top.get("points", 0.0),
+            items=tuple(map(self.item, self.items, self.options)),
             attempts=self.top.get("attempts", "newest"),
             floor=self.top.get("floor", 0.0),
             at_most=self.top.get("at_most"),
@@ -123,27 +150,41 @@ class _Draft:
         common = {
             name: value for name, value in _common_keys(values).items() if name not in ("bonus", "penalty")
         }
-        return Item(**common, counts=_counts(values), options=options)
+        absent = {"id": "", "title": "", "points": 0.0, "check": ""}
+        return Item(**{**absent, **common}, counts=_counts(values), options=options)
 
-    def complete_options(self) -> tuple[Any, ...]:
-        """Return the options of each item, with what follows from the items of the same kind."""
-        drafts = [self.options(values) for values in self.items]
-        completed = []
+    def complete_options(self) -> None:
+        """Replace the options of each item by those with what follows from the items of the same kind."""
+        drafts = [*self.options]
         for index, (values, options) in enumerate(zip(self.items, drafts, strict=True)):
+            if options is None or values.get("points", -1.0) < 0:
+                continue
             check = values["check"]
             others = [
-                draft for draft, other in zip(drafts, self.items, strict=True) if other["check"] == check
+                draft
+                for draft, other in zip(drafts, self.items, strict=True)
+                if draft is not None and other["check"] == check
             ]
             try:
-                completed.append(self.kinds[check].complete(options, others, points=values["points"]))
+                self.options[index] = self.kinds[check].complete(options, others, points=values["points"])
             except ValueError as error:
-                self.reading.wrong(("items", index), str(error))
-        return tuple(completed)
+                self.reading.refused(("items", index), error)
 
-    def options(self, values: Mapping[str, Any]) -> Any:
-        """Return the options of an item's check; ValueError if they do not go together."""
+    def options_of(self, index: int) -> Any:
+        """Return the options of an item's check; None if its keys or their values do not allow any."""
+        values = self.items[index]
         kind = self.kinds[values["check"]]
-        return kind.Options(**{name: values[name] for name in keys_of(kind.Options) if name in values})
+        keys = keys_of(kind.Options)
+        paths = (problem.path for problem in self.reading.problems)
+        for key in (str(path[2]) if path[2:] else "" for path in paths if path[:2] == ("items", index)):
+            meant = key if key in item_keys(kind) else closest(key, item_keys(kind))
+            if meant not in keys_of(ItemKeys):  # an option is wrong, or may be meant by an unknown key
+                return None
+        try:
+            return kind.Options(**{name: values[name] for name in keys if name in values})
+        except ValueError as error:  # of its __post_init__
+            self.reading.refused(("items", index), error)
+            return error.values if isinstance(error, WrongValuesError) else None
 
     def same_schema(self) -> bool:
         """Tell whether the file has the schema of this version; otherwise the rest is not checked."""
@@ -173,7 +214,6 @@ class _Draft:
             path = ("items", index)
             names = {**allowed, UsedItem: _used(data)}
             reading = DecodeState(allowed=names, problems=self.reading.problems, advise=self.kinds_with)
-            before = len(reading.problems)
             name = data.get("check") if isinstance(data, Mapping) else None
             if isinstance(name, str) and name not in self.kinds:
                 message = f"no kind of check is called {quoted(name)}; {suggestion(name, self.kinds)}"
@@ -184,11 +224,8 @@ class _Draft:
                 # Without a kind its option keys cannot be checked, so they are neither right nor wrong.
                 values = read_keys(keys_of(ItemKeys), _common_keys(data), path, reading)
             self.items.append(values)
-            if len(reading.problems) == before:
-                try:
-                    self.options(values)
-                except ValueError as error:  # of its __post_init__
-                    reading.wrong(path, str(error))
+            checked = values.get("check") in self.kinds
+            self.options.append(self.options_of(index) if checked else None)
 
     def kinds_with(self, path: KeyPath) -> str:
         """Return the advice on a key of an item that other kinds of checks have; empty if none has it."""
@@ -213,26 +250,6 @@ class _Draft:
                 message = f"{quoted(name)} is the id of items[{first[name]}] too; give each its own"
                 self.reading.wrong(path, message)
 
-    def check_references(self) -> None:
-        """Check that items in `needs` and `uses` exist, without cycles."""
-        waits_for: dict[str, list[str]] = {values["id"]: [] for values in self.items if "id" in values}
-        unique = len(waits_for) == sum("id" in values for values in self.items)
-        for index, values in enumerate(self.items):
-            for key in ("needs", "uses"):
-                for place, name in enumerate(values.get(key, ())):
-                    if name not in waits_for:
-                        message = f"no item has the id {quoted(name)}; {suggestion(name, waits_for)}"
-                        self.reading.wrong(("items", index, key, place), message)
-                    elif "id" in values:
-                        waits_for[values["id"]].append(name)
-        for cycle in (
-            _cycles(waits_for) if unique else ()
-        ):  # two items of one id look like one that needs itself
-            index = next(i for i, values in enumerate(self.items) if values.get("id") == cycle[0])
-            key = "needs" if cycle[1] in self.items[index].get("needs", ()) else "uses"
-            message = f"goes round in a circle ({' -> '.join(cycle)}); take one of these out"
-            self.reading.wrong(("items", index, key), message)
-
     def check_default_oracles(self) -> None:
         """Check that `expected.py` has the oracle of each item that leaves its name out."""
         if self.facts is None or self.facts.oracles is None:
@@ -245,6 +262,7 @@ class _Draft:
                     message = f"expected.py has no {function}; write it there, or name another by {key.name}"
                     message += f"; {suggestion(function, self.facts.oracles)}"
                     self.reading.wrong(("items", index, key.metadata["like"]), message)
+                    self.options[index] = None
 
     def check_devices(self) -> None:
         """Check that devices are of a known kind, at least one of each."""
@@ -266,10 +284,9 @@ class _Draft:
         assignment, folder = declared.get(name), assignments.get(name)
         if assignment is None or folder is None:
             return
-        wrong = {problem.path[:2] for problem in self.reading.problems}
         for index, values in enumerate(self.items):
             kind = self.kinds.get(values.get("check", ""))
-            if kind is None or ("items", index) in wrong:
+            if kind is None:
                 continue
             if kind.builds and assignment.build is None:
                 message = "assignment.py does not say how it is built; give it a build=Build(…)"
@@ -293,15 +310,15 @@ class _Draft:
                 self.reading.wrong(path, message)
 
     def ask_kinds(self, assignments: Mapping[str, Path]) -> None:
-        """Add the objections of each item's kind, where the item has no other problem."""
+        """Add the objections of each item's kind to keys that have no other problem."""
         folder = assignments.get(self.top.get("assignment", ""))
-        wrong = {problem.path[:2] for problem in self.reading.problems}
-        for index, values in enumerate(self.items):
-            kind = self.kinds.get(values.get("check", ""))
-            if kind is None or folder is None or ("items", index) in wrong:
+        wrong = {problem.path[:3] for problem in self.reading.problems}
+        for index, (values, options) in enumerate(zip(self.items, self.options, strict=True)):
+            if options is None or folder is None:
                 continue
-            for key, message in kind.objections(self.options(values), str(folder)):
-                self.reading.wrong(("items", index, key), message)
+            for key, message in self.kinds[values["check"]].objections(options, str(folder)):
+                if ("items", index, key) not in wrong:
+                    self.reading.wrong(("items", index, key), message)
 
     def check_deadline(self) -> None:
         """Check that there is a deadline where something depends on it."""
@@ -378,22 +395,3 @@ def _counts(values: Mapping[str, Any]) -> Counts:
     if values.get("penalty"):
         return "penalty"
     return "bonus" if values.get("bonus") else "earns"
-
-
-def _cycles(waits_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Yield each cycle of a graph, from its first node in the file back to it."""
-    from graphlib import CycleError, TopologicalSorter
-
-    graph = {name: set(others) for name, others in waits_for.items()}
-    order = list(graph)
-    while True:
-        try:
-            TopologicalSorter(graph).prepare()
-        except CycleError as error:
-            circle = error.args[1][:0:-1]
-            start = circle.index(min(circle, key=order.index))
-            circle = [*circle[start:], *circle[:start], circle[start]]
-            yield circle
-            graph[circle[0]].remove(circle[1])
-        else:
-            return

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.matching.units import unit_problem
-from grader.model.options import option
+from grader.model.options import option, refuse
 
 LEAST_DIMENSIONS = 2
 
@@ -35,12 +35,12 @@ class NumberMatch:
 
     def __post_init__(self) -> None:
         """Refuse a tolerance below 0 and a unit that is only punctuation."""
-        if self.tolerance < 0:
-            raise ValueError(f"tolerance: must be 0 or more, got {self.tolerance:g}")
+        problems = [f"tolerance: must be 0 or more, got {self.tolerance:g}"] if self.tolerance < 0 else []
         if problem := unit_problem(self.unit):
-            raise ValueError(problem)
+            problems.append(problem)
         if self.respectively and self.value not in self.respectively:
-            raise ValueError(f"respectively: lacks the value, {self.value:g}")
+            problems.append(f"respectively: lacks the value, {self.value:g}")
+        refuse(problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +81,22 @@ class Match:
 
     def __post_init__(self) -> None:
         """Refuse what names no matcher, or several, and what can never match."""
+        refuse(self._problems())
+
+    def _problems(self) -> Iterator[str]:
         matchers = [
             name for name in ("terms", "number", "shape", "choice") if getattr(self, name) not in ((), None)
         ]
         if len(matchers) != 1:
             names = " and ".join(matchers) or "nothing"
-            raise ValueError(f"needs one of terms, number, shape or choice, got {names}")
-        if self.at_least is not None and self.at_least > len(self.terms):
-            raise ValueError(f"at_least: there are {len(self.terms)} terms, got {self.at_least}")
+            yield f"needs one of terms, number, shape or choice, got {names}"
+        elif self.at_least is not None and self.at_least > len(self.terms):
+            yield f"at_least: there are {len(self.terms)} terms, got {self.at_least}"
         if any(len(shape) < LEAST_DIMENSIONS or min(shape) < 0 for shape in self.shape):
-            raise ValueError("shape: needs lists of two or more sizes, such as [[64, 3, 128, 128]]")
+            yield "shape: needs lists of two or more sizes, such as [[64, 3, 128, 128]]"
         for name in ("terms", "near"):
             if not all(any(map(_readable, words.split("|"))) for words in getattr(self, name)):
-                raise ValueError(f"{name}: one of them has no letter and no digit")
+                yield f"{name}: one of them has no letter and no digit"
 
     @property
     def enough(self) -> int:
@@ -120,16 +123,12 @@ class Criterion:
             raise ValueError("name: is empty; say in a few words what the criterion is about")
 
 
-def require_names(criteria: Sequence[Criterion]) -> None:
-    """Check that no two criteria of an item share a name.
-
-    Raises:
-        ValueError: two do.
-    """
+def name_problems(criteria: Sequence[Criterion]) -> Iterator[str]:
+    """Yield the names that several criteria of an item share."""
     names = [criterion.name for criterion in criteria]
-    for name in names:
+    for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            raise ValueError(f"criteria: two are called {name!r}; give each its own name")
+            yield f"criteria: two are called {name!r}; give each its own name"
 
 
 def require_worth(criteria: Sequence[Criterion], points: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from hashlib import sha256
 from typing import Any, NewType
@@ -21,6 +21,46 @@ ProgramFile = NewType("ProgramFile", str)
 """A file that is run: one that students hand in, or one of `given/`."""
 UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
+
+
+class WrongValuesError(ValueError):
+    """Problems of values that do not go together, all of them at once."""
+
+    def __init__(self, *problems: str, values: Any = None) -> None:
+        """`values` is the object that has them, if further checks may look at it nevertheless."""
+        self.problems = problems
+        self.values = values
+        super().__init__("; ".join(problems))
+
+
+def refuse(problems: Iterable[str], values: Any = None) -> None:
+    """Refuse values with all of their problems, if there are any.
+
+    Raises:
+        WrongValuesError: there are some.
+    """
+    if messages := tuple(problems):
+        raise WrongValuesError(*messages, values=values)
+
+
+def try_each(*checks: Callable[[], object]) -> None:
+    """Run every check, and raise the problems of all that fail.
+
+    Raises:
+        WrongValuesError: some raised ValueError.
+    """
+    problems: list[str] = []
+    for check in checks:
+        try:
+            check()
+        except ValueError as error:
+            problems += problems_of(error)
+    refuse(problems)
+
+
+def problems_of(error: ValueError) -> tuple[str, ...]:
+    """Return the problems that an error of a `__post_init__` names, each a sentence."""
+    return error.problems if isinstance(error, WrongValuesError) else (str(error),)
 
 
 def option(

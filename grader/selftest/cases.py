@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, NewType
 
 from grader.config.course import Course
-from grader.config.decode import AllowedNames, decode
-from grader.config.problem import Problem, show_path, suggestion
+from grader.config.decode import AllowedNames, DecodeState, keys_of, read_keys
+from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
@@ -266,18 +266,29 @@ def _read(
 ) -> tuple[Expectation | None, tuple[str, ...]]:
     """Read a file; return its expectation, or every problem of it as a line."""
     document = read_yaml(file)
-    problems = list(document.problems)
+    reading = DecodeState(allowed=allowed, problems=[*document.problems])
     expectation = None
-    if document.data is not None or not problems:
-        expectation, mistakes = decode(Expectation, document.data, allowed=allowed)
-        problems += mistakes
-    if expectation is not None and not expectation.refused:
-        problems += _objections(expectation, rubrics)
-    return (None if problems else expectation), document.lines(problems)
+    if document.data is not None or not document.problems:
+        keys = keys_of(Expectation)
+        values = read_keys(keys, document.data, (), reading)
+        # An unknown key may be meant for one that is lacking.
+        named = (str(problem.path[0]) for problem in reading.problems if problem.path)
+        wrong = frozenset(name if name in keys else closest(name, keys) for name in named)
+        placeholders = {"about": "", **({"total": 0.0} if "total" in wrong else {})}
+        try:
+            if not wrong & {"assignment", "rubric", "earns", "refused"}:
+                expectation = Expectation(**{**placeholders, **values})
+        except ValueError as error:  # of its __post_init__
+            reading.refused((), error)
+        if expectation is not None and not expectation.refused:
+            reading.problems.extend(_objections(expectation, rubrics, wrong))
+    return (None if reading.problems else expectation), document.lines(reading.problems)
 
 
-def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric | None]) -> Iterator[Problem]:
-    """Check an expectation against its rubric."""
+def _objections(
+    expectation: Expectation, rubrics: Mapping[str, Rubric | None], wrong: Container[str | None]
+) -> Iterator[Problem]:
+    """Check an expectation against its rubric, but for the keys that are wrong."""
     name = _rubric_name(expectation)
     rubric = rubrics.get(name)
     if rubric is None:
@@ -289,7 +300,8 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric | None]) 
         yield Problem(path=("rubric",), message=f"grades {rubric.assignment}; name one of the assignment")
         return
     yield from _points_objections(expectation, rubric)
-    if expectation.earns.keys() == {item.id for item in rubric.items} and expectation.total is not None:
+    whole = expectation.earns.keys() == {item.id for item in rubric.items}
+    if whole and expectation.total is not None and "total" not in wrong:
         total = _total(rubric, expectation.earns)
         if abs(total - expectation.total) > _ROUNDED * len(rubric.items):
             message = f"must be the sum of earns, {total:.12g}, got {expectation.total:.12g}"

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta, tzinfo
 from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
+from grader.config.facts import read_facts
 from grader.config.problem import Problem, closest, show_path, suggestion
-from grader.config.rubric import load_rubric
+from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
@@ -38,23 +39,29 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         yield from error.problems
         return
     rubrics: dict[str, Rubric | None] = {path.stem: None for path in paths}
+    wrong: list[Rubric] = []
     for path in paths:
-        try:
-            rubric = load_rubric(
-                path,
-                kinds=plugins.checks,
-                assignments=plugins.assignment_folders,
-                declared=plugins.assignments,
-            )
-        except CourseError as error:
-            yield from error.problems
+        rubric, problems = read_rubric(
+            path,
+            kinds=plugins.checks,
+            assignments=plugins.assignment_folders,
+            declared=plugins.assignments,
+        )
+        yield from problems
+        if rubric is None:
             continue
-        rubrics[path.stem] = rubric
-        problems = source_problems(rubric, plugins.assignment_folders[rubric.assignment])
-        yield from read_yaml(path).lines([*_offset_problems(rubric.due, course.zone), *problems])
-        yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
-    yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric])
-    graded = {rubric.assignment for rubric in rubrics.values() if rubric}
+        if problems:
+            wrong.append(rubric)
+        else:
+            rubrics[path.stem] = rubric
+        folder = plugins.assignment_folders[rubric.assignment]
+        further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
+        yield from read_yaml(path).lines(further)
+        if not read_facts(folder).problems:
+            items = tuple(item for item in rubric.items if item.options is not None)
+            yield from try_functions(folder, items, plugins.checks)
+    yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric], wrong)
+    graded = {rubric.assignment for rubric in (*rubrics.values(), *wrong) if rubric}
     for name, folder in plugins.assignment_folders.items():
         if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
@@ -108,11 +115,12 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     yield from document.lines(problems)
 
 
-def _extensions_of_nothing(course: Course, rubrics: Sequence[Rubric]) -> Iterator[str]:
-    """Yield the extensions of assignments that no rubric gives a deadline."""
-    if course.extensions_for_nobody():  # to be corrected first
-        return
-    without = {rubric.assignment for rubric in rubrics} - {r.assignment for r in rubrics if r.due}
+def _extensions_of_nothing(
+    course: Course, rubrics: Sequence[Rubric], wrong: Sequence[Rubric]
+) -> Iterator[str]:
+    """Yield the extensions of assignments that no rubric gives a deadline; one that is wrong may."""
+    dated = {rubric.assignment for rubric in (*(r for r in rubrics if r.due), *wrong)}
+    without = {rubric.assignment for rubric in rubrics} - dated
     problems = []
     for who, by_assignment in course.extensions.items():
         for name in by_assignment:

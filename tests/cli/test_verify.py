@@ -312,6 +312,7 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
     course.submit("dora", RIGHT, earns("much", 1, 3).replace("assignment: sums", "assignment: sum"))
     course.submit("emil", RIGHT, earns(2, 1, 3, "isolation: bubblewarp"))
     course.submit("fay", RIGHT, "assignment: sums")
+    course.submit("gil", RIGHT, earns(2, 1, 4, "submitted_at: 2024-02-30"))
     code, out, err = verify()
     assert code == 4
     assert out == []
@@ -325,6 +326,9 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
         "dora/expected.yaml:3:9: earns.double: must be a number, a fraction such as 8/3 or pending, "
         'got "much"',
         'emil/expected.yaml:5:1: isolation: no sandbox is called "bubblewarp"; did you mean bubblewrap?',
+        "gil/expected.yaml:4:1: total: must be the sum of earns, 3, got 4",
+        "gil/expected.yaml:5:1: submitted_at: must be a date and time with its offset from UTC, such as "
+        '2024-12-23T23:59:00+02:00, got "2024-02-30" (day is out of range for month)',
         "fay/expected.yaml:1:1: lacks earns, total; add what it earns, or refused for what is not accepted",
     }
 

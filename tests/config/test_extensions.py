@@ -47,6 +47,7 @@ def test_mistakes_in_course_yaml_are_all_located(folder: Path) -> None:
     assert problems(folder, "extensions:\n  alice: {hw1: 2 days}\n  bob: {hw3: 1d}\n") == (
         "course.yaml:4:11: extensions.alice.hw1: must be a duration such as 20s, 15m, 1h30m or 3d, "
         'got "2 days"',
+        'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw2?',
     )
     assert problems(folder, "extensions:\n  alice: {hw1: 2d}\n  bob: {hw3: 1d}\n") == (
         'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw2?',
