@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.config.decode import quoted
 from grader.config.problem import closest
 from grader.model.assignment import Assignment
+from grader.subject.tools.diagnostics import SOURCES
 
 _SET = re.compile(r"\[[^]]+\]")
 
@@ -39,6 +40,33 @@ def requires_objection(assignment: Assignment, folder: Path) -> str:
             if message := unaccepted(name, assignment, folder):
                 return f"[{module!r}]: {message}"
     return ""
+
+
+def replaced_files(assignment: Assignment, folder: Path) -> tuple[str, ...]:
+    """Return the files of `given/` that take the place of what students hand in, so that theirs never runs.
+
+    Those are Python files and compiled sources that the reference has, too: at its top, named in `accepts`
+    without a wildcard, or with another content in `given/`, as a starter has. Another source of the same
+    content may come with the task, unless nothing else is compiled.
+    """
+    reference, given = folder / "reference", folder / "given"
+    files = {path.relative_to(reference).as_posix() for path in reference.rglob("*") if path.is_file()}
+    compiled = {file for file in files if assignment.build and file.endswith(SOURCES)}
+    both = sorted(file for file in files if file.endswith((".py", *SOURCES)) and (given / file).is_file())
+    nothing_else = compiled <= {*both}
+
+    def is_replaced(file: str) -> bool:
+        if (file in compiled and nothing_else) or file in assignment.accepts:
+            return True
+        top = file.endswith(".py") and "/" not in file
+        return top or (reference / file).read_bytes() != (given / file).read_bytes()
+
+    return tuple(filter(is_replaced, both))
+
+
+def replaced_objection(file: str) -> str:
+    """Return the message on a file of `given/` that takes the place of the one that students hand in."""
+    return f"given/{file} takes the place of the {file} that students hand in; rename one of them"
 
 
 def overlap(pattern: str, other: str) -> bool:

@@ -1,7 +1,8 @@
-"""Items that call files which cannot be imported without what the build makes, and do not need the build."""
+"""What an assignment builds: items that call files which need it, and sanitizers that its limits stop."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,11 @@ from grader.model.options import FunctionName, ModuleName
 
 Items = Sequence[Mapping[str, Any]]
 """The keys of each item of a rubric, as far as they are right."""
+
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""The names that make looks for."""
+_RESERVES = re.compile(r"-fsanitize=(?:\w+,)*(?:hw|kernel-)?(?:address|thread|memory|leak)\b[\w,]*")
+"""Sanitizers that do not start within a limit on data."""
 
 
 def unbuilt(
@@ -48,3 +54,15 @@ def _needed(item: Mapping[str, Any], items: Items) -> list[str]:
     for name in names:  # which grows
         names += [more for more in needs.get(name, ()) if more not in names]
     return names
+
+
+def sanitizer_objection(assignment: Assignment, folder: Path) -> str:
+    """Return a message if a Makefile of the course builds what may not reserve the memory that it must."""
+    if assignment.build is None or assignment.limits.reserve_mb:
+        return ""
+    for name in MAKEFILES:
+        text = (folder / name).read_text(errors="replace") if (folder / name).is_file() else ""
+        if option := _RESERVES.search(text):
+            why = f"given/{name} has {option[0]}, which reserves terabytes"
+            return f"{why}; write reserve_mb=40_000_000 among them"
+    return ""

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.config.accepted import requires_objection
+from grader.config.accepted import replaced_files, replaced_objection, requires_objection
+from grader.config.built import sanitizer_objection
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
@@ -165,13 +166,20 @@ class CourseFiles:
         """Return the submitted files that files of the course need: declared, or else as they import them.
 
         Raises:
-            CourseError: a declared one can never be handed in, so that everybody would lack it.
+            CourseError: a declared one can never be handed in, so that everybody would lack it; a file of
+                `given/` takes the place of a student's; or no program of the build starts within the limits.
         """
         if assignment not in self._needed:
             declared = self.plugins.assignments[assignment]
             folder = self.plugins.assignment_folders[assignment]
-            if message := requires_objection(declared, folder):
-                raise CourseError(f"{show_path(folder / 'assignment.py')}: requires: {message}")
+            problems = [("accepts", replaced_objection(file)) for file in replaced_files(declared, folder)]
+            problems += [
+                ("requires", requires_objection(declared, folder)),
+                ("limits", sanitizer_objection(declared, folder / "given")),
+            ]
+            where = show_path(folder / "assignment.py")
+            if lines := [f"{where}: {field}: {message}" for field, message in problems if message]:
+                raise CourseError(*lines)
             imported = files_imported(folder, declared)
             self._needed[assignment] = {**imported, **declared.requires}
         return self._needed[assignment]

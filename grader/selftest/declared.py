@@ -12,7 +12,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.config.accepted import names_of, requires_objection
+from grader.config.accepted import names_of, replaced_files, replaced_objection, requires_objection
+from grader.config.built import MAKEFILES, sanitizer_objection
 from grader.config.course import Course
 from grader.config.decode import quoted
 from grader.config.facts import absent_imports, import_place, is_installed, reference_imports, variables_read
@@ -21,17 +22,12 @@ from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 from grader.plugins import Plugins
-from grader.subject.tools.diagnostics import SOURCES
 
 FILE = "assignment.py"
 MISSPELT = 0.8
 """The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-"""The names that make looks for."""
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 """A rule of a Makefile, up to its colon."""
-_RESERVES = re.compile(r"-fsanitize=(?:\w+,)*(?:hw|kernel-)?(?:address|thread|memory|leak)\b[\w,]*")
-"""Sanitizers that do not start within a limit on data."""
 _NAMED = 4
 
 
@@ -74,19 +70,12 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     if not assignment.title.strip():
         yield "title", "is empty; write what students call it"
     yield from _accepts(assignment, reference)
-    both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
-    compiled = [file for file in reference if assignment.build and file.endswith(SOURCES)]
-    if set(compiled) <= set(given):  # otherwise it may give out the sources that come with the task
-        both += compiled
-    for file in both:
-        yield (
-            "accepts",
-            f"given/{file} takes the place of the {file} that students hand in; rename one of them",
-        )
+    for message in map(replaced_objection, replaced_files(assignment, folder)):
+        yield "accepts", message
     yield from _modules(assignment, modules_of(folder))
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
-    if message := _sanitizer_objection(assignment, folder / "given"):
+    if message := sanitizer_objection(assignment, folder / "given"):
         yield "limits", message
     if assignment.build:
         variable = assignment.build.variable
@@ -111,7 +100,7 @@ def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
         return ""
     options = ("-f", "-C", "--file", "--makefile", "--directory")
     elsewhere = any(word.startswith(options) for word in build.command)
-    if elsewhere or set(_MAKEFILES) & set(given) or accepted(_MAKEFILES, assignment.accepts):
+    if elsewhere or set(MAKEFILES) & set(given) or accepted(MAKEFILES, assignment.accepts):
         return ""
     return "make finds no Makefile, for given/ has none and accepts lets none in; write given/Makefile"
 
@@ -119,7 +108,7 @@ def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
 def _target_objection(assignment: Assignment, given: Path) -> str:
     """Return a message if a target that `make` is given has no rule in the course's Makefile."""
     build = assignment.build
-    makefile = next((given / name for name in _MAKEFILES if (given / name).is_file()), None)
+    makefile = next((given / name for name in MAKEFILES if (given / name).is_file()), None)
     if build is None or makefile is None or build.command[0] != "make":
         return ""
     text = makefile.read_text(errors="replace")
@@ -129,18 +118,6 @@ def _target_objection(assignment: Assignment, given: Path) -> str:
     for word in build.command[1:]:
         if not word.startswith("-") and "=" not in word and word not in rules:
             return f"command: {makefile.name} has no rule for {quoted(word)}; {suggestion(word, rules)}"
-    return ""
-
-
-def _sanitizer_objection(assignment: Assignment, folder: Path) -> str:
-    """Return a message if a Makefile of the course builds what may not reserve the memory that it must."""
-    if assignment.build is None or assignment.limits.reserve_mb:
-        return ""
-    for name in _MAKEFILES:
-        text = (folder / name).read_text(errors="replace") if (folder / name).is_file() else ""
-        if option := _RESERVES.search(text):
-            why = f"given/{name} has {option[0]}, which reserves terabytes"
-            return f"{why}; write reserve_mb=40_000_000 among them"
     return ""
 
 

@@ -676,8 +676,17 @@ def test_a_course_that_gives_out_all_that_is_compiled_is_named(course):
     (folder / "given/Makefile").write_text("all:\n\ttrue\n")
     assert not [line for line in told(course) if "takes the place" in line]
     (folder / "reference/src/own.cpp").unlink()
+    replaced = "accepts: given/src/saxpy.cpp takes the place of the src/saxpy.cpp that students hand in"
     (line,) = [line for line in told(course) if "takes the place" in line]
-    assert "accepts: given/src/saxpy.cpp takes the place of the src/saxpy.cpp that students hand in" in line
+    assert replaced in line
+    (folder / "reference/src/own.cpp").write_text("int y;\n")
+    (folder / "given/src/saxpy.cpp").write_text("int x; // TODO\n")  # a starter
+    (line,) = [line for line in told(course) if "takes the place" in line]
+    assert replaced in line
+    (folder / "given/src/saxpy.cpp").write_text("int x;\n")
+    path.write_text(path.read_text().replace("accepts=(", 'accepts=("src/saxpy.cpp", "src/own.cpp", '))
+    (line,) = [line for line in told(course) if "takes the place" in line]
+    assert replaced in line
 
 
 @pytest.mark.parametrize(
