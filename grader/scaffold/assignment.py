@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 
 from grader.errors import UsageError
 from grader.scaffold.course import quoted
@@ -15,6 +16,8 @@ from grader.scaffold.layout import filled
 POINTS = 10
 TAKEN = frozenset({"np", "case"})
 """Names that the files themselves use."""
+LIBRARIES = frozenset({"cupy", "jax", "numba", "numpy", "torch", "triton"})
+"""Packages that the machine that grades may have, whatever is installed here."""
 _ENDINGS = frozenset({"py", "c", "cc", "cpp", "cu", "cuh", "h", "hpp"})
 """Endings of files, which are given by mistake in place of a function."""
 SAMPLES: Mapping[str, tuple[str, str, int]] = {
@@ -56,7 +59,7 @@ def names(assignment: str, function: str | None = None) -> AssignmentNames:
     for name in (module, called):
         if keyword.iskeyword(name) or name in TAKEN or name.startswith("_"):
             raise UsageError(f"--function {function}: nothing can be called {name} here; name another")
-    if module in sys.stdlib_module_names or module == "numpy":
+    if module in {*sys.stdlib_module_names, *LIBRARIES, *packages_distributions()}:
         advice = f"choose another, unless you give the function: --function {assignment}_work.{called}"
         advice = advice if function is None else "name another module"
         raise UsageError(f"{module}.py would hide Python's module {module}; {advice}")

@@ -121,6 +121,11 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
         (("v", "--function", "v.lambda"), "--function v.lambda: nothing can be called lambda here"),
         (("v", "--function", "v.np"), "--function v.np: nothing can be called np here"),
         (("v", "--function", "numpy.f"), "numpy.py would hide Python's module numpy; name another module"),
+        (
+            ("torch",),
+            "torch.py would hide Python's module torch; choose another, unless you give the function",
+        ),
+        (("v", "--function", "yaml.f"), "yaml.py would hide Python's module yaml; name another module"),
     ],
 )
 def test_a_name_that_cannot_be_is_one_line_and_nothing_is_written(course, grader, arguments, said):
