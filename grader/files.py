@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from grader.errors import GraderError, NotObservedError, UsageError
+from grader.text import one_line
 
 _PUBLIC = frozenset({"/", "/tmp", "/usr", "/usr/local", "/usr/lib", "/opt", "/var", "/home"})  # noqa: S108 - names, nothing is written
 """Folders whose names tell nothing about the machine."""
@@ -45,6 +46,14 @@ _ADVICE = {
     errno.ENOENT: "make its folder first, or name another place",
 }
 _ENVIRONMENT = (_OF_THE_MACHINE | _ADVICE.keys()) - {errno.ENOENT, errno.EEXIST}
+
+
+def show_path(path: Path) -> str:
+    """Return a file's name for a line of text: relative to the working directory if it lies below it."""
+    try:
+        return one_line(str(path.absolute().relative_to(Path.cwd())))
+    except (ValueError, OSError):
+        return one_line(str(path))
 
 
 def obstacle(

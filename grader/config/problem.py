@@ -9,6 +9,7 @@ from traceback import extract_tb
 from typing import Any, NamedTuple, TypeAlias
 
 from grader.coursecode import missing_file
+from grader.files import show_path as show_path  # noqa: PLC0414 - of this module, too
 from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -46,14 +47,6 @@ def spell(path: KeyPath) -> str:
     """Return a path as a person writes it: `items[3].at_least`."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(parts).removeprefix(".")
-
-
-def show_path(path: Path) -> str:
-    """Return a file's name for a line of text: relative to the working directory if it lies below it."""
-    try:
-        return one_line(str(path.absolute().relative_to(Path.cwd())))
-    except (ValueError, OSError):
-        return one_line(str(path))
 
 
 def place_of(function: Any) -> str:

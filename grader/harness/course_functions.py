@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of, missing_file
 from grader.errors import CourseError
+from grader.files import show_path
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
 from grader.subject.wire import Encoder, TooLarge
 
@@ -101,6 +103,22 @@ def once(folder: Path, file: str, name: str, act: Callable[[], T]) -> T:
         raise
 
 
+def unfit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], what: str) -> str:
+    """Return why a function cannot be called with arguments; empty if it can, or if that cannot be told.
+
+    `what` is the noun for the arguments.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of a value that is no function, or one in C
+        return ""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return f"cannot take {what} in {INPUTS} ({error})"
+    return ""
+
+
 class CourseFunctions:
     """Calls families and oracles, and turns what they raise into `CourseError` with file and line."""
 
@@ -140,7 +158,12 @@ class CourseFunctions:
 
         @wraps(function)  # so that its line and its parameters can be told
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._run(EXPECTED, oracle, lambda: function(*args, **kwargs))
+            try:
+                return self._run(EXPECTED, oracle, lambda: function(*args, **kwargs))
+            except CourseError:
+                if message := unfit(function, args, kwargs, "the arguments of a case"):
+                    raise CourseError(f"{self.place(EXPECTED, function)}: {oracle}: {message}") from None
+                raise
 
         return call
 
@@ -151,7 +174,7 @@ class CourseFunctions:
     def place(self, file: str, function: Callable[..., Any]) -> str:
         """Return `file:line` of a function."""
         code = getattr(function, "__code__", None)
-        return f"{self._folder / file}:{code.co_firstlineno if code else 1}"
+        return f"{show_path(self._folder / file)}:{code.co_firstlineno if code else 1}"
 
     def _function(self, file: str, name: str) -> Callable[..., Any]:
         path = self._folder / file
@@ -159,7 +182,7 @@ class CourseFunctions:
             self._run(file, name, lambda: _module(path)), name, None
         )
         if function is None:
-            raise CourseError(f"{path}: has no function {name}")
+            raise CourseError(f"{show_path(path)}: has no function {name}")
         return function
 
     def _run(self, file: str, name: str, act: Callable[[], Any]) -> Any:
@@ -171,9 +194,9 @@ class CourseFunctions:
         except TimeIsUpError as error:
             path, line, _ = error.place or (self._folder / file, 1, "")
             message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
-            raise EndlessError(f"{path}:{line}: {name}: {message}") from None
+            raise EndlessError(f"{show_path(path)}:{line}: {name}: {message}") from None
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
             problem = missing_file(error, self._folder) or f"{type(error).__name__}: {error}"
-            raise CourseError(f"{path}:{line}: {name}: {problem}") from None
+            raise CourseError(f"{show_path(path)}:{line}: {name}: {problem}") from None

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 from grader.coursecode import PACKAGE, deepest_place
+from grader.files import show_path
 from grader.subject.ranks.stacks import main_thread
 
 FUNCTION_CPU_S = 60.0
@@ -204,7 +205,7 @@ def mistake_in(stacks: str) -> str:
         if not file.startswith((*libraries, "<")):
             break
     why = "has not ended in its time, and stays in compiled code; make it shorter, or end its loop"
-    return "{}:{}: {}: {}".format(*place, why) if place else ""
+    return f"{show_path(Path(place[0]))}:{place[1]}: {place[2]}: {why}" if place else ""
 
 
 @contextmanager

@@ -14,11 +14,12 @@ from typing import Any
 
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
+from grader.config.problem import show_path
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
 from grader.harness.course_forks import in_fork, unpassable
-from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
+from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, unfit
 from grader.harness.student_process import ARGUMENTS_BYTES
 from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
@@ -53,8 +54,7 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))
         except (CourseError, NotObservedError) as error:
             lines |= dict.fromkeys(p for p in error.problems if not p.endswith(_NO_REFERENCE))
-    for line in lines:
-        yield line.removeprefix(f"{Path.cwd()}/")
+    yield from lines
 
 
 def _lines_of(trial: Callable[[], Iterator[str]]) -> list[str]:
@@ -65,7 +65,7 @@ def _place_of(trial: partial[Iterator[str]], folder: Path) -> str:
     """Return the file and the function that a trial calls last."""
     names = trial.args[1:]
     file = INPUTS if trial.func is _try_family else EXPECTED
-    return f"{folder / file}: {names[0] if file == INPUTS else names[1]}"
+    return f"{show_path(folder / file)}: {names[0] if file == INPUTS else names[1]}"
 
 
 def _families_of(item: Item) -> list[str]:
@@ -149,10 +149,8 @@ def _oracle_problems(
     from grader.harness.compare import compare
 
     where = f"case {case.name!r} of {family}"
-    try:
-        inspect.signature(answer).bind(*case.args, **case.kwargs)
-    except TypeError as error:
-        yield f"cannot take {where} in inputs.py ({error})"
+    if why := unfit(answer, case.args, case.kwargs, where):
+        yield why
     args, kwargs = deepcopy(case.args), deepcopy(case.kwargs)
     result = answer(*args, **kwargs)
     if not _same([args, kwargs], [case.args, case.kwargs]):

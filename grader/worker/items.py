@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import unstorable
 from grader.config.decode import decode
+from grader.config.problem import show_path
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
 from grader.coursecode import PACKAGE, line_of
@@ -156,7 +158,7 @@ class Items:
             module = sys.modules[type(kind).__module__]
             if module.__name__.startswith(f"{PACKAGE}."):
                 line = line_of(error, str(module.__file__)) or type(kind).observe.__code__.co_firstlineno
-                place = f"{module.__file__}:{line}"
+                place = f"{show_path(Path(str(module.__file__)))}:{line}"
                 note, fault = (
                     f"{place}: check kind {kind.name}: {type(error).__name__}: {error}",
                     Fault.COURSE,

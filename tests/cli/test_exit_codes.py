@@ -227,17 +227,42 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
             "def double(x):\n    return helper(x)\ndef helper(x):\n    return {}[x]\nsquare = double\n",
             "expected.py:4: double: KeyError",
         ),
+        (
+            "expected.py",
+            "import math\n\ndef double(x, y): return x\nsquare = double\n",
+            "expected.py:3: double: cannot take the arguments of a case in inputs.py (missing a required",
+        ),
     ],
     ids=lambda text: text.splitlines()[-1],
 )
 def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text, where):
+    course.cwd = course.folder
     course.write(f"assignments/tiny/{file}", text)
     done = course.run("run", course.submit())
     assert done.returncode == 4
     assert lines_of(done) == []
     seen = next(r["observation"] for r in course.records() if r["record"] == "observation")
     assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
-    assert where in seen["note"]
+    assert seen["note"].startswith(f"assignments/tiny/{where}")
+
+
+def test_4_if_a_file_of_the_course_takes_the_place_of_a_students(course):
+    course.cwd = course.folder
+    course.write("assignments/tiny/given/work.py", "def double(x): ...\n")
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    line = "accepts: given/work.py takes the place of the work.py that students hand in; rename one of them"
+    assert lines_of(done) == [f"grader: assignments/tiny/assignment.py: {line}"]
+
+
+def test_4_if_the_limits_let_no_sanitizer_start(course):
+    path = course.folder / "assignments/tiny/assignment.py"
+    build = "__import__('grader.api').api.Build(command=('make',), products=('a.so',), variable='LIB')"
+    path.write_text(path.read_text().replace("accepts=", f"build={build}, accepts="))
+    course.write("assignments/tiny/given/Makefile", "a.so:\n\tg++ -fsanitize=address -o $@ a.cpp\n")
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    assert "limits: given/Makefile has -fsanitize=address, which reserves terabytes" in lines_of(done)[0]
 
 
 def test_4_if_an_item_takes_points_from_the_reference_too_and_nobody_loses_them(course):
