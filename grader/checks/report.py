@@ -224,6 +224,8 @@ class ReportKind(CheckKind):
             *ratios.beyond(),
             *judged_figures(options.figures, facts, related),
         ]
+        if (unseen := _unseen(facts)) and any(each.met is None for each in requirements):
+            requirements.append(Requirement(met=None, missed=unseen))
         flags = (*ratios.unexplained(), *hidden)
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
@@ -296,6 +298,15 @@ def _concealed_names(facts: Mapping[str, Any], kind: str) -> Sequence[str]:
 
 def _concealed(what: str) -> Requirement:
     return Requirement(met=False, missed=f"{what}: only in text that no reader sees")
+
+
+def _unseen(facts: Mapping[str, Any]) -> str:
+    """Say which pages nobody could look at where others could be read; empty if there are none."""
+    pages = () if facts["unread"] else facts.get("unseen", ())
+    if not pages:
+        return ""
+    first, more = pages[0], f" and {len(pages) - 1} more" if len(pages) > 1 else ""
+    return f"page {first}{more} of it cannot be looked at: damaged, or too long to render"
 
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:

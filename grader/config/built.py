@@ -1,4 +1,4 @@
-"""What an assignment builds: items that call files which need it, and sanitizers that its limits stop."""
+"""Builds of an assignment: items that call files which need one, and sanitizers that its limits stop."""
 
 from __future__ import annotations
 

@@ -107,6 +107,24 @@ def test_times_that_are_rounded_away_are_left_to_a_person(award, gpu, claim):
     assert "rounded so much that they give no ratio" in found.reason
 
 
+def test_times_that_are_missing_are_named_once(award):
+    ratios = (RATIO, ClaimedRatio(of=("max_numba", "max_gpu")))
+    assert award("No figures are in this text.", ratios=ratios).reason == (
+        "no time of max_cpu and none of max_gpu and none of max_numba is found in its text; "
+        "a person must look"
+    )
+
+
+def test_a_page_that_nobody_could_look_at_is_named(award, tmp_path):
+    chosen = options(ratios=(RATIO,))
+    seen = facts_of(RIGHT.replace("max_gpu: 0.022 s", ""), tmp_path, chosen)
+    found = KIND.award(chosen, replace(seen, facts={**seen.facts, "unseen": [2, 3]}), {})
+    assert found.undecided
+    assert "; page 2 and 1 more of it cannot be looked at: damaged, or too long to render" in found.reason
+    right = facts_of(RIGHT, tmp_path, chosen)
+    assert KIND.award(chosen, replace(right, facts={**right.facts, "unseen": [2]}), {}).fraction == 1.0
+
+
 def test_the_tolerance_judges(award):
     text = "max_cpu: 1.234 s, max_gpu: 0.0220 s, speedup: 60.0"
     assert award(text, ratios=(RATIO,), tolerance=0.1).fraction == 1.0

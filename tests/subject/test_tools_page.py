@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -513,6 +515,13 @@ def test_a_page_that_takes_too_long_takes_no_other_with_it(read, monkeypatch):
     slow = page("0 0 m 500 500 l S " * 300_000)
     found = read(slow)
     assert (found["unread"], found["blank"]) == ("its pages are damaged, or take too long to render", False)
+
+
+def test_what_others_compute_takes_no_time_of_a_page(read, monkeypatch):
+    ticks = itertools.count(step=100)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+    found = read(page(SHOWN))
+    assert (found["words"], found["unseen"]) == (8, [])
 
 
 @pytest.mark.slow

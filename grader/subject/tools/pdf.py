@@ -16,7 +16,9 @@ from .page import PageView, view
 
 PAGES_READ = 200
 READ_WITHIN_S = 20.0
+"""CPU time, so that a page that can be read is read on a busy machine, too."""
 PAGE_WITHIN_S = 5.0
+"""CPU time as well."""
 CHARACTERS = 400_000
 HEAD_BYTES = 1024
 """A PDF names itself within so many bytes; readers forgive what stands before."""
@@ -58,6 +60,8 @@ class VisibleReport:
     """Whether every page is of one colour, and nothing else can be there."""
     unread: str = ""
     """Why its text cannot be read; empty if it can."""
+    unseen: list[int] = field(default_factory=list)
+    """Pages, counted from 1, that could not be looked at."""
 
 
 def is_pdf(head: bytes) -> bool:
@@ -107,16 +111,18 @@ def read_pdf(path: str) -> VisibleReport:
 
 def _contents(opened: Any, pages: int) -> VisibleReport:
     document = VisibleReport(pages=pages)
-    until = time.monotonic() + READ_WITHIN_S
+    until = time.process_time() + READ_WITHIN_S
     views = []
     for number in range(min(pages, PAGES_READ)):
-        if time.monotonic() > until or sum(map(len, document.texts)) > CHARACTERS:
+        if time.process_time() > until or sum(map(len, document.texts)) > CHARACTERS:
             break
         views.append(page_view(opened, number, until))
         document.texts.append(views[-1].text)
         document.pictures |= views[-1].pictures
     if len(views) == pages and all(page.opened for page in views):
         document.unveiled = [page.unveiled for page in views]
+    unseen = [number for number, page in enumerate(views, start=1) if not page.opened]
+    document.unseen = [*unseen, *range(len(views) + 1, pages + 1)]
     document.hidden = sum(page.hidden for page in views)
     document.drawn = len(views) < pages or any(page.drawn for page in views)
     document.depicted = len(views) < pages or any(page.depicted for page in views)
@@ -131,8 +137,8 @@ def page_view(opened: Any, number: int, until: float, *, rendering: bool = False
     page = pdfium.FPDF_LoadPage(opened, number)
     if not page:
         return PageView(opened=False, drawn=True, depicted=True)
-    until = min(until, time.monotonic() + PAGE_WITHIN_S)
+    until = min(until, time.process_time() + PAGE_WITHIN_S)
     try:
-        return view(page, lambda: time.monotonic() > until, rendering=rendering)
+        return view(page, lambda: time.process_time() > until, rendering=rendering)
     finally:
         pdfium.FPDF_ClosePage(page)
