@@ -26,11 +26,9 @@ class LateKeys:
 
     grace: Duration = option("How long after the deadline nothing is taken off.", default=Duration(0.0))
     per_day: Share = option("What each started day takes off the total.", default=Share(0.0))
-    at_most: Duration | None = option("Later than this earns nothing.", default=None)
-
-    def __post_init__(self) -> None:
-        if self.at_most is not None and self.grace > self.at_most:
-            raise ValueError("grace must not be longer than at_most, after which nothing is earned")
+    at_most: Duration | None = option(
+        "What comes later than this after the grace earns nothing.", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,10 @@ class ItemKeys:
     needs: tuple[str, ...] = option("Items that must have earned everything before.", default=())
     uses: tuple[str, ...] = option("Items whose observations are judged with this one's.", default=())
     visible: Visibility = option("When the student sees it.", default="always")
-    hint: str = option("What a student reads when points are missing.", default="")
+    hint: str = option(
+        "What a student reads when points are lost, but where a file is missing or every call crashed.",
+        default="",
+    )
     bonus: bool = option("Its points come on top of the total.", default=False)
     penalty: bool = option("It earns nothing; what is wrong takes points away.", default=False)
     simulated: Simulated = option("Whether what a simulator shows earns points.", default="informs")

@@ -68,7 +68,8 @@ def spelled(policy: LatePolicy) -> str:
     if policy.per_day:
         parts.append(f"{policy.per_day * 100:g} % per started day")
     if policy.at_most_days is not None:
-        parts.append(f"nothing after {_time(policy.at_most_days * DAY_S)}")
+        at_most_s = policy.at_most_days * DAY_S
+        parts.append(f"nothing after {_time(at_most_s)}" if at_most_s else "nothing if late")
     if parts and policy.grace_s:
         parts.append(f"first {_time(policy.grace_s)} free")
     return ", ".join(parts)

@@ -432,12 +432,6 @@ def item(keys: str) -> str:
             "tolerance.float64: rtol 5 takes 0 for any value; write a share, as 0.01 for one percent",
         ),
         (
-            RUBRIC,
-            "# due: 2030-12-23T23:59:00+01:00",
-            "due: 2030-12-23T23:59:00+01:00\nlate: {grace: 3d, at_most: 1d, per_day: 10%}",
-            "late: grace must not be longer than at_most, after which nothing is earned",
-        ),
-        (
             COURSE,
             "# extensions:\n#   alice: {homework: 3d}",
             "extensions:\n  alice: {vectors: 3d}",

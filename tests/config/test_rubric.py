@@ -386,6 +386,16 @@ def test_one_mistake_about_what_counts_is_one_line(lines: Lines, old: str, new: 
     assert lines(WITH_EXTRAS.replace(old, new)) == (f"rubrics/hw1.yaml:{line}",)
 
 
+def test_a_grace_may_be_longer_than_what_follows_it(
+    course: SimpleNamespace, kinds: Mapping[str, Any]
+) -> None:
+    course.rubric.write_text(
+        GOOD.replace("{grace: 15m, per_day: 10%, at_most: 36h}", "{grace: 1d, at_most: 0s}")
+    )
+    rubric = load_rubric(course.rubric, kinds=kinds, assignments=course.assignments)
+    assert rubric.late == LatePolicy(grace_s=86_400.0, at_most_days=0.0)
+
+
 def test_what_is_shown_after_a_deadline_needs_a_deadline(lines: Lines) -> None:
     undated = "".join(
         line for line in GOOD.splitlines(keepends=True) if not line.startswith(("due:", "late:"))

@@ -113,6 +113,7 @@ def test_a_policy_is_told_in_words():
     assert spelled(TENTH_A_DAY) == ("10 % per started day, nothing after 3 days, first 15 minutes free")
     assert spelled(LatePolicy(grace_s=900.0)) == ""
     assert spelled(LatePolicy(at_most_days=1.5)) == "nothing after 36 hours"
+    assert spelled(LatePolicy(grace_s=DAY_S, at_most_days=0.0)) == "nothing if late, first 1 day free"
 
 
 @given(
