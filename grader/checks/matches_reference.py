@@ -41,18 +41,20 @@ class MatchesReference(CheckKind):
 
     Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
     say; see `grader.harness.compare.compare`. Where the task can be read in two ways, `accept` names further
-    oracles; one of them has to agree in all cases, a mixture earns nothing.
+    oracles; one of them has to agree in all cases, or with `credit: per_case` the one that agrees in most
+    counts: a mixture is not added up.
 
     With `loops_over` the loops of the function must give the result: its source is followed, statement by
     statement and without running it, over arrays that give and take single elements only. NumPy may make,
     copy and rearrange arrays there; every other function of a library, every method and every operator of
     whole arrays is refused with its line, also where it stands in a branch that is not taken. Loops,
-    comprehensions, generators, `map` and recursion are alike. Lines that no input reaches are shown to a
-    person.
+    comprehensions, generators, `map` and recursion are alike. Lines that compute something and that no
+    input reaches are shown to a person.
 
-    With `compiled` the loops must stand inside functions that numba compiles (`njit`, `jit`, `vectorize`). A
-    plain function may call such a function with whole arrays. A plain loop is refused if it reads or writes
-    elements, or calls a compiled function for each of them.
+    With `compiled` the loops must stand inside functions that numba compiles (`njit`, `jit`). A plain
+    function may call such a function with whole arrays, but not one of `vectorize`, whose loop would be
+    numba's: that takes single elements, inside of a compiled loop. A plain loop is refused if it reads
+    or writes elements, or calls a compiled function for each of them.
 
     With `made_on_gpu` the function is called under observation as well: it must launch a kernel, and where
     numba's kernels get the inputs of another call its result must be that call's. What is right for its own

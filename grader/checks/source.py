@@ -35,9 +35,10 @@ class Source(CheckKind):
     With `decides: true` the points are lost where there is no doubt: a forbidden function of a library is
     called in code that always runs, by a name that stands for nothing else, or a decorator is missing. What
     always runs is the body of `function`, with the functions that it calls; without that key it is what the
-    file runs when it is imported. Everything else is still shown to a person: other functions, a use under a
-    condition, a method of some value, an operator and loops that are missing. Whether loops compute the
-    result is found out by `loops_over` of `matches_reference`.
+    file runs when it is imported. Bodies of `for` loops and comprehensions are taken to run. Everything else
+    is still shown to a person: other functions, a use under a condition, a method of some value, an operator
+    and loops that are missing. Whether loops compute the result is found out by `loops_over` of
+    `matches_reference`.
     """
 
     name: ClassVar[str] = "source"

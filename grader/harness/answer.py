@@ -17,7 +17,7 @@ from grader.harness.trace import read_trace
 from grader.harness.tracebacks import innermost_first
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
-from grader.subject.wire import Decoder, Malformed
+from grader.subject.wire import DEPTH, JSON_BYTES, NODES, Decoder, Malformed
 
 
 def read_answer(
@@ -86,7 +86,8 @@ def _refused(
             else _similar(doing, plain["names"], plain["within"], others)
         )
     else:
-        note = f"{doing}: returned something too large (more than {result_mb} MiB, or too deep)"
+        limits = f"{result_mb} MiB, {NODES:,} single values, {JSON_BYTES >> 20} MiB of text"
+        note = f"{doing}: returned something too large (more than {limits} or {DEPTH} levels of nesting)"
     return Call(outcome=Outcome.REFUSED, note=note, **clock)
 
 

@@ -13,7 +13,7 @@ from grader.coursecode import course_module, line_of, missing_file
 from grader.errors import CourseError
 from grader.files import show_path
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
-from grader.subject.wire import Encoder, TooLarge
+from grader.subject.wire import JSON_BYTES, Encoder, TooLarge, written
 
 INPUTS, EXPECTED = "inputs.py", "expected.py"
 _module = cache(course_module)
@@ -46,15 +46,22 @@ class _Trial(Encoder):
 def unusable_argument(case: InputCase) -> str:
     """Return which argument of a case no program can be called with, and what can be; empty if all can."""
     names = {f"argument {number}": value for number, value in enumerate(case.args, 1)}
+    encoded = []
     for name, value in (names | dict(case.kwargs)).items():
         if callable(value):  # stays here, and is asked from outside
             continue
         try:
-            _Trial().encode(value)
+            encoded.append(_Trial().encode(value))
         except _Foreign as error:
             return f"{name} is or holds a {error}, which cannot be handed to a program; {CROSSES}"
         except TooLarge:
             return f"{name} is nested too deeply, or holds too many single values; give NumPy arrays"
+    try:
+        written(encoded)
+    except TooLarge:
+        return (
+            f"its texts and single values have more than {JSON_BYTES >> 20} MiB; give less, or NumPy arrays"
+        )
     return ""
 
 

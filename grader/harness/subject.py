@@ -26,7 +26,7 @@ from grader.model.assignment import Limits
 from grader.model.observation import Outcome, Symptom
 from grader.model.trace import Trace
 from grader.subject.questions import LAUNCH, TAG
-from grader.subject.wire import Encoder, TooLarge
+from grader.subject.wire import JSON_BYTES, Encoder, TooLarge
 
 DeviceMemory = Callable[[], int]
 """How many bytes are taken of the devices that a child sees, by whomever."""
@@ -296,7 +296,8 @@ def _written(case: InputCase, request: dict[str, object], buffer: memoryview) ->
         keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
         document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
     except TooLarge:
-        raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
+        limits = f"{ARGUMENTS_BYTES >> 20} MiB of arguments, {JSON_BYTES >> 20} MiB of text"
+        raise CourseError(f"inputs.py: case {case.name!r}: has more than {limits}; give less") from None
     return _Sent(document=document, spans=spans, outside=dict(enumerate(outside)))
 
 

@@ -30,6 +30,7 @@ ALIGNMENT = 64
 DEPTH = 32
 PACK_FROM = 32
 JSON_BYTES = 16 * 2**20
+"""How long all texts and single values may be together, as JSON."""
 NODES = 400_000
 UNPACKED = 2**23
 """How many elements packed lists may have together: each becomes an object of its own."""
@@ -60,6 +61,18 @@ _DTYPES = frozenset({"|b1", "|i1", "|u1", *(order + kind for order in "<>" for k
 
 def _crosses(kind: dtype[Any]) -> bool:
     return kind.str in _DTYPES
+
+
+def written(document: Any) -> bytes:
+    """Return the JSON of encoded values.
+
+    Raises:
+        TooLarge: it is longer than `JSON_BYTES`.
+    """
+    text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(text) > JSON_BYTES:
+        raise TooLarge
+    return text
 
 
 class Encoder:
@@ -135,9 +148,7 @@ class Encoder:
 
     def close(self, document: Any) -> tuple[int, int]:
         """Write the JSON document behind the arrays; where it starts and how long it is, in bytes."""
-        text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-        if len(text) > JSON_BYTES:
-            raise TooLarge
+        text = written(document)
         start = self._reserve(len(text))
         self._buffer[start : start + len(text)] = text
         return start, len(text)

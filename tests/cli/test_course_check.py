@@ -332,6 +332,7 @@ def item(keys: str) -> str:
                 ("[b'ab']", "argument 1 is or holds a bytes"),
                 ("x=np.array(['a'])", "x is or holds a numpy.ndarray of dtype <U1"),
                 ("{1.5: 2}", "argument 1 is or holds a dict with keys that are neither text nor"),
+                ("'a' * (17 * 2**20)", "its texts and single values have more than 16 MiB; give"),
             )
         ),
         (INPUTS, "    n = ", "    return\n    n = ", ":12: vectors: gives no case; yield at least one"),

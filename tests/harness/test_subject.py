@@ -161,6 +161,11 @@ def test_colours_of_a_terminal_are_left_out(classroom):
             "f(): returned something too large",
         ),
         ("x = []; x.append(x); return x", Outcome.REFUSED, "f(): returned something too large"),
+        (
+            "return [None] * 400_001",
+            Outcome.REFUSED,
+            "400,000 single values, 16 MiB of text or 32 levels of nesting)",
+        ),
         ("import numpy as np; np.ones(2**40)", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
         ("return b'x' * 2**33", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
         (
