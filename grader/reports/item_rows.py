@@ -73,6 +73,8 @@ class ItemRow:
     """Cases that failed as one before them did; in a line each."""
     agreeing: tuple[Case, ...] = ()
     """Cases that are shown in a line each."""
+    weightless: tuple[Case, ...] = ()
+    """Cases that failed in an item that earned everything; in a line each."""
     cases_are_wrong: bool = False
 
     @property
@@ -124,7 +126,8 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
         return row
     full = all_right(line)
     wrong = () if full else tuple(case for case in observation.cases if went_wrong(case))
-    right = tuple(case for case in observation.cases if full or not went_wrong(case))
+    weightless = tuple(case for case in observation.cases if full and failed(case))
+    right = tuple(case for case in observation.cases if not (failed(case) if full else went_wrong(case)))
     # Where no case stands out, what is missing shows only in all of them together.
     shown, agreeing = (wrong, right) if full or wrong else (right, ())
     shown, alike = _apart(shown)
@@ -137,6 +140,7 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
         cases=shown,
         alike=alike,
         agreeing=agreeing,
+        weightless=weightless,
         cases_are_wrong=bool(wrong),
     )
 
@@ -155,8 +159,13 @@ def _apart(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], tuple[Case, ...]]
 
 def went_wrong(case: Case) -> bool:
     """Tell whether a case is shown as wrong."""
+    return failed(case) or bool(case.note)
+
+
+def failed(case: Case) -> bool:
+    """Tell whether a case did not return, or agrees with nothing; its item may have earned everything."""
     agrees = case.agrees.values()
-    return case.outcome is not Outcome.OBSERVED or bool(case.note) or (bool(agrees) and not any(agrees))
+    return case.outcome is not Outcome.OBSERVED or (bool(agrees) and not any(agrees))
 
 
 def _remarks(line: Line, view: AudienceView, *, simulated: bool) -> Iterator[str]:

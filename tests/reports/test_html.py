@@ -239,6 +239,18 @@ def test_a_case_that_went_well_without_a_call_to_show_is_its_name(stored):
     assert "<code></code>" not in source
 
 
+def test_a_case_that_failed_and_weighs_nothing_did_not_go_well(make):
+    cases = (
+        Case(name="test_a", outcome=Outcome.OBSERVED, agrees={"passed": True}),
+        Case(name="test_b", outcome=Outcome.OBSERVED, agrees={"passed": False}),
+        Case(name="test_c", outcome=Outcome.TIMED_OUT),
+    )
+    card = make.graded([make.item("tests", "The tests pass")], [make.seen("tests", cases=cases)])
+    page = Page(Html().render(card.staff)).text
+    assert "1 case went well" in page
+    assert "2 cases failed and cost nothing" in page
+
+
 def test_a_wrong_case_shows_the_call_what_came_back_and_what_was_expected(stored):
     section = sections(stored("normal"))["zeros_weights has the right shapes"]
     assert section.count('<article class="case wrong">') == 2
