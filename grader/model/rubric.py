@@ -64,7 +64,7 @@ class LatePolicy:
     per_day: float = 0.0
     """The share of the raw total that each started day costs, 0…1."""
     at_most_days: float | None = None
-    """Later than this earns nothing; None means never."""
+    """What comes later than this after the grace earns nothing; None means never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
