@@ -241,10 +241,10 @@ class Judgements:
             ),
             submission=grade.evidence.submission.digest,
         )
+        self._grade_of[grade.folder] = grade  # also of points that were saved before: see `add`
         earlier = grade.points_given.get(item.id)
         if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
             self._records.setdefault(grade.folder, []).append(record)
-            self._grade_of[grade.folder] = grade
             self._rows[grade.folder, item.id] = number, row
 
     def _wrong(self, number: int, problem: str) -> None:

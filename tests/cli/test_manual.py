@@ -135,10 +135,13 @@ def test_a_row_with_a_text_and_without_points_is_named(course, table, column):
     assert "without points" not in table.load().stderr
 
 
-def test_points_that_were_imported_without_the_gradebook_come_into_it_with_the_same_table(course, table):
+@pytest.mark.parametrize("points", ["2", "2,0", "2.00"])
+def test_points_that_were_imported_without_the_gradebook_come_into_it_with_the_same_table(
+    course, table, points
+):
     book = str(course.cwd / "book.db")
     assert course.run("run", course.submit("ann"), "--gradebook", book).returncode == 0
-    rows = [row | {"points": "2"} for row in table.export()]
+    rows = [row | {"points": points} for row in table.export()]
     table.save(rows)
     assert table.load().returncode == 0
     assert points_rows(course) == []
