@@ -106,6 +106,9 @@ def read_score(path: Path) -> StoredScore:
     folder = next((f for f in (file.parent, file.parent.parent) if (f / EVIDENCE).is_file()), file.parent)
     evidence = read_evidence(folder / EVIDENCE)
     if evidence is None:
+        if not (folder / EVIDENCE).is_file():
+            advice = "name the score in its results folder"
+            raise NotObservedError(f"{show_path(file)}: has no {EVIDENCE} beside it; {advice}")
         raise NotObservedError(f"{show_path(folder / EVIDENCE)}: holds nothing; grade the archive again")
     if evidence.submission.digest != of_submission:
         raise UsageError(

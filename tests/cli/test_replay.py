@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from shutil import rmtree
+from shutil import copy, rmtree
 
 import pytest
 
@@ -105,6 +105,13 @@ def test_a_person_reads_both_side_by_side(graded):
 @pytest.mark.parametrize("name", ["", "feedback/score.json"], ids=["the folder", "the student's copy"])
 def test_the_score_may_be_named_by_its_folder_or_the_students_copy(graded, name):
     assert replayed(graded, str(graded.results() / name), "--item", "double")["item"] == "double"
+
+
+def test_a_score_that_was_copied_elsewhere_has_no_evidence_to_go_by(graded, tmp_path):
+    copied = copy(score(graded), tmp_path)
+    done = graded.run("replay", copied, "--item", "double")
+    line = "score.json: has no evidence.jsonl beside it; name the score in its results folder\n"
+    assert (done.returncode, done.stderr.endswith(line)) == (5, True)
 
 
 def test_what_it_needed_had_passed_and_is_not_run_again(graded):
