@@ -57,7 +57,7 @@ def grader_reports() -> Iterable[type[Report]] | None:
     """The report formats you bring, as classes.
 
     When: once, after the first submission was scored.
-    Who: the built-in formats and installed plugins.
+    Who: the built-in formats, installed plugins, and the `assignment.py` of a course.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
@@ -68,7 +68,8 @@ def grader_engines() -> Iterable[type[Engine]] | None:
     """The ways you know to get workers run, as classes.
 
     When: once, before the first submission is opened.
-    Who: the built-in `local`, `ray` and `slurm`, and installed plugins; `--engine` names the one in use.
+    Who: the built-in `local`, `ray` and `slurm`, installed plugins, and the `assignment.py` of a course;
+    `--engine` names the one in use.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
@@ -79,7 +80,8 @@ def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
     """The sandboxes you know to put a subject server into, as classes.
 
     When: in the worker, once, before it starts the first server.
-    Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
+    Who: the built-in layers, installed plugins, and the `assignment.py` of a course. The strongest that
+    works on the machine is taken.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
