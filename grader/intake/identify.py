@@ -87,7 +87,10 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     tops = {path.partition("/")[0] for path in (*paths, *junk)}
     uploads = [top for top in tops if not is_litter(top)]
     if len(uploads) > 1 and all(map(by_platform, uploads)):
-        return " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)"
+        return (
+            " (it looks like the download of a class; then name it alone, as in `grader run class.zip`, "
+            "and call it otherwise than a student)"
+        )
     if twice := _twice(paths, patterns):
         return f" ({twice})"
     nearly = _nearly(paths, patterns)

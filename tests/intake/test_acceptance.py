@@ -230,7 +230,8 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             ],
             "hw1",
             "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py"
-            " (it looks like the download of a class; then name it alone, as in `grader run class.zip`)",
+            " (it looks like the download of a class; then name it alone, as in `grader run class.zip`, "
+            "and call it otherwise than a student)",
         ),
         ([], "hw1", "holds no files; pack the homework's files"),
     ],
