@@ -37,8 +37,8 @@ _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are al
 def command(context: click.Context, as_json: bool, probe: bool, engine: str | None) -> int:
     """Say what this machine can do, how to get what is missing, and what would spoil a timing.
 
-    Every sandbox is started and runs a program. Exit codes: 0 if submissions can be graded behind a wall
-    (`namespaces` or stronger), 5 if not.
+    Every built-in sandbox is started and runs a program. Exit codes: 0 if submissions can be graded behind a
+    wall (`namespaces` or stronger), 5 if not.
     """
     require_linux()
     if engine:
