@@ -20,14 +20,14 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import landlock, linux, seccomp, standins
+from . import landlock, linux, python_text, seccomp, standins
 from .protocol import CallRequest, Calls, Reply
 from .questions import Questions
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
-_HIDDEN_FRAMES = ("observer", "standins")
-"""Packages of ours whose frames between a student's function and its caller no traceback shows."""
+_HIDDEN_FRAMES = ("observer/", "standins/", "python_text.py")
+"""Files of ours whose frames between a student's function and its caller no traceback shows."""
 
 
 def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
@@ -59,6 +59,7 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         os.listdir()
     sys.path[:0] = folders
     sys.argv = [""]
+    python_text.check_imported_text()
     for name in ("exit", "quit"):  # `site` defines them, which the interpreter of a check does not import
         setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
     paths = order["paths"]
@@ -213,6 +214,8 @@ class _Student:
             shutil.copytree(source, folder, dirs_exist_ok=True)
         os.chdir(folder)
         sys.argv = [document["script"], *document["argv"]]
+        with open(document["script"], "rb") as script:
+            python_text.check_text(script.read(), document["script"])
         try:
             runpy.run_path(document["script"], run_name="__main__")
         except SystemExit as error:
@@ -248,7 +251,7 @@ def _same(a: Any, b: Any) -> bool:
 def _describe(error: BaseException, folders: Sequence[str]) -> dict[str, str]:
     """Describe an exception with the frames of the student's files only; `folders` hold those."""
     frames = traceback.extract_tb(error.__traceback__)
-    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _HIDDEN_FRAMES))
+    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}" for name in _HIDDEN_FRAMES))
     student_frames = [f for f in frames if not f.filename.startswith(beside)]
     trace = traceback.format_list(student_frames)
     try:
@@ -280,25 +283,11 @@ def _place(frames: traceback.StackSummary, folders: Sequence[str]) -> str:
 def _syntax_error(error: SyntaxError, folders: Sequence[str]) -> str:
     """Return `file:line: message`; without a line the name of the exception and its text."""
     file, line, message = error.filename, error.lineno, error.msg
-    if "null bytes" in str(message):  # so it says of UTF-16, before 3.12 without a file
-        message = "is not written in UTF-8; save it as UTF-8"
-        file, line = file or _file_with_null_bytes(folders), line or 1
     if not file or not line:
         return f"{type(error).__name__}: {error}"
     for folder in folders:
         file = file.removeprefix(f"{folder}/")
     return f"{file}:{line}: {message}"
-
-
-def _file_with_null_bytes(folders: Sequence[str]) -> str:
-    """Return a file of the submission or the course that no Python reads; empty if there is none."""
-    for folder in folders:
-        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-            if entry.name.endswith(".py") and entry.is_file():
-                with open(entry.path, "rb") as file:
-                    if b"\0" in file.read():
-                        return entry.path
-    return ""
 
 
 def _flush() -> None:

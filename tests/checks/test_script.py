@@ -48,6 +48,12 @@ def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_w
     assert award(observation, replace(OPTIONS, numbers={}, at_least={})).reason == "ran to its end"
 
 
+def test_a_notebook_that_is_called_as_the_program_is_told_as_one(real_context):
+    observation = observe(real_context, '{"cells": [], "nbformat": 4}')
+    problem = "is a Jupyter notebook (JSON), not Python; export it (File, Download as .py)"
+    assert (observation.outcome, observation.note) == (Outcome.CRASHED, f"main.py:1: {problem}")
+
+
 def test_programs_that_it_starts_are_looked_for_first(real_context):
     there = replace(OPTIONS, programs=("sh",))
     assert award(observe(real_context, "print('Test Accuracy: 99%')", there)).fraction == 1.0

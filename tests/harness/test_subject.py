@@ -335,11 +335,33 @@ def test_who_holds_too_much_of_a_gpu_is_told_of_handles_too(classroom, monkeypat
     )
 
 
-def test_a_file_in_utf_16_is_named_with_what_to_do_also_where_another_imports_it(classroom):
-    (classroom.workspace / "nets.py").write_bytes("x = 1\n".encode("utf-16"))
-    with classroom.submit("import nets") as subject:
+NOTEBOOK = b'{"cells": [{"cell_type": "code", "source": ["x = 1"], "outputs": []}], "nbformat": 4}'
+"""A notebook whose JSON is valid Python, so that importing it does nothing."""
+NOT_UTF_8 = "is not written in UTF-8; save it as UTF-8"
+NO_NOTEBOOK = "is a Jupyter notebook (JSON), not Python; export it (File, Download as .py)"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("x = 1\n".encode("utf-16"), f"1: {NOT_UTF_8}"),
+        ("x = 1\ny = 2  # f\xfcr\n".encode("cp1252"), f"2: {NOT_UTF_8}"),
+        (NOTEBOOK, f"1: {NO_NOTEBOOK}"),
+        (NOTEBOOK.replace(b"[]", b"null"), f"1: {NO_NOTEBOOK}"),
+    ],
+)
+@pytest.mark.parametrize("imported", ["import nets", "try:\n    import nets\nexcept NameError: pass"])
+def test_a_file_that_is_no_python_text_is_named_with_what_to_do(classroom, content, problem, imported):
+    (classroom.workspace / "nets.py").write_bytes(content)
+    with classroom.submit(imported) as subject:
         assert subject.imported.outcome is Outcome.CRASHED
-        assert subject.imported.note == "nets.py:1: is not written in UTF-8; save it as UTF-8"
+        assert subject.imported.note == f"nets.py:{problem}"
+
+
+def test_a_file_that_declares_another_encoding_is_imported(classroom):
+    (classroom.workspace / "nets.py").write_bytes("# coding: cp1252\nx = 1  # f\xfcr\n".encode("cp1252"))
+    with classroom.submit("import nets\ndef f(): return nets.x") as subject:
+        assert subject.call("f", case()).outcome is Outcome.OBSERVED
 
 
 @pytest.mark.parametrize("function", ["exit", "quit"])

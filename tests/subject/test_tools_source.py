@@ -131,7 +131,7 @@ def test_a_method_is_looked_at_with_the_methods_it_calls(look):
 
 
 def test_a_missing_function_gives_the_names_of_those_there_are(look):
-    assert look("def g(): pass\nclass K:\n    def m(self): pass\nF = 3", "F") == {"names": ["K.m", "g"]}
+    assert look("def g(): pass\nclass K:\n    def m(self): pass\nF = 3", "F") == {"names": ["K", "K.m", "g"]}
 
 
 def test_no_function_means_the_whole_file(look):
@@ -147,7 +147,8 @@ def test_no_function_means_the_whole_file(look):
         (b"try:\n    x = 1\nexcept ValueError, e:\n    pass\n", 3, "Python 2"),
         ("def f(): pass".encode("utf-16"), 1, "not written in UTF-8"),
         (b"x = '\x00'\n", 1, "not written in UTF-8"),
-        (b"x = '\xff\xfe'\n", 1, "can't decode"),
+        (b"y = 2\nx = '\xff\xfe'\n", 2, "not written in UTF-8"),
+        (b'{"cells": [], "nbformat": 4}', 1, "is a Jupyter notebook"),
         (b"x = " + b"(" * 5000 + b")" * 5000, 1, "too many nested"),
         (b"def f(a): return a" + b" + a" * 20_000, 0, ""),
     ],

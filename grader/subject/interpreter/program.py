@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..python_text import check_text
 from .at_import import binds_a_name_of_pythons, may_change_names
 from .doubts import Doubts, contents_of
 from .elements import MachineNumbers, Region
@@ -59,7 +60,9 @@ class Module:
         """
         with open(self.file, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(file.read())
+            content = file.read()
+            check_text(content, self.file)
+            tree = ast.parse(content, self.file)
         frame = Frame(self, of_module=True)
         for statement in tree.body:
             self._program.statements.begin()

@@ -18,6 +18,7 @@ from ..interpreter.frames import Function
 from ..interpreter.program import Program
 from ..interpreter.refusals import NotFollowed, NotWritten, Refused, Unknown
 from ..interpreter.statements import EnoughError
+from .source import of_python_2
 
 DEPTH = 6000
 SHOWN = 10
@@ -90,7 +91,7 @@ def _answer(
             return {"problem": f"{file} defines no function {function}"}
         return _follow(program, callee, cases, large)
     except SyntaxError as error:
-        return {"problem": f"{file}:{error.lineno or 0}: SyntaxError: {error.msg}"}
+        return {"problem": f"{error.filename or file}:{error.lineno or 0}: {of_python_2(error.msg)}"}
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         return {"problem": f"{file}: cannot be read as Python ({error or type(error).__name__})"[:TEXT]}
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..python_text import check_text
 from .certain_calls import certain_calls
 from .names import ModuleNames
 
@@ -27,9 +28,8 @@ def main(path: str, function: str) -> dict[str, Any]:
     """
     with open(path, "rb") as file:
         content = file.read()
-    if b"\0" in content:  # as of UTF-16; versions of Python have different words for it, or none
-        return {"problem": "is not written in UTF-8; save it as UTF-8", "line": 1}
     try:
+        check_text(content, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a text is no concern of ours
             tree = ast.parse(content)
