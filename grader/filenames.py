@@ -11,6 +11,8 @@ _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".do
 """Endings under which editors and browsers store a file that should have another."""
 _COMPILED = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"})
 """Endings of sources of C, C++ and CUDA, of which one stands where the course has another."""
+_FORMATS = frozenset({".ipynb", ".docx", ".doc", ".pdf"})
+"""Endings of formats that another name turns neither into text nor into each other."""
 _ALIKE = 0.75
 """The similarity (difflib's ratio) from which on a name may be meant to be another."""
 _LONG_ENOUGH = 4
@@ -40,9 +42,18 @@ def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tup
     place = "in the top folder" if needed.parent == PurePosixPath() else f"in {needed.parent}/"
     must = [f"be called {needed.name}"] if nearest.name != needed.name else []
     must += [f"lie {place}"] if nearest.parent != needed.parent else []
-    if nearest.suffix == ".ipynb" and needed.suffix == ".py":
-        return str(nearest), f"its code must be handed in as {file}"
-    return str(nearest), f"{perhaps}it must {' and '.join(must)}"
+    return str(nearest), saved_as(str(nearest), file) or f"{perhaps}it must {' and '.join(must)}"
+
+
+def saved_as(path: str, needed: str) -> str:
+    """Say what must become of a file of another format than the needed one; empty if a new name will do."""
+    old, new = (PurePosixPath(file.casefold()).suffix for file in (path, needed))
+    named_in_it = PurePosixPath(path).stem.casefold().endswith(new)  # report.pdf.doc, as a browser stores it
+    if old == new or named_in_it or _FORMATS.isdisjoint((old, new)):
+        return ""
+    if new in _FORMATS:
+        return f"it must be saved as {needed}"
+    return f"its {'code' if new in _COMPILED | {'.py'} else 'text'} must be handed in as {needed}"
 
 
 def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:

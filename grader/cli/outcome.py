@@ -181,6 +181,7 @@ class RunSummary:
 
     def _left_out(self, result: Graded) -> Iterator[str]:
         """Yield a line for each file left out that may be, or hold, one that is missing."""
+        from grader.filenames import saved_as
         from grader.intake.formats import split_ending
         from grader.intake.identify import misnamed, missing
         from grader.intake.paths import shown
@@ -189,10 +190,9 @@ class RunSummary:
         of, accepts = result.submission, self._accepts(result.submission.assignment)
         where = f"{shown(of.archive)} ({of.student})"
         for path, meant in misnamed(of.files, of.dropped, accepts).items():
-            yield (
-                f"{where}: {shown(path)} is not graded, and there is no {meant}; "
-                "if that is meant, rename it and grade again"
-            )
+            remedy = saved_as(path, meant)
+            advice = f"if it is meant, {remedy}" if remedy else "if that is meant, rename it and grade again"
+            yield f"{where}: {shown(path)} is not graded, and there is no {meant}; {advice}"
         absent = ", ".join(missing(of.files, accepts)[:_LISTED])
         for archive in of.unread if absent else ():
             yield f"{where}: inside, {archive}; there is no {absent}: look whether that is in it"

@@ -75,6 +75,17 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
     )
 
 
+def test_a_notebook_in_place_of_a_program_is_not_to_be_renamed(course):
+    archive = course.submissions_folder / "ann.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("more.py", "x = 1")
+        file.writestr("work.ipynb", '{"cells": [], "nbformat": 4}')
+    assert course.run("run", str(archive)).stderr == (
+        "grader: ann.zip (ann): work.ipynb is not graded, and there is no work.py; "
+        "if it is meant, its code must be handed in as work.py\n"
+    )
+
+
 def test_a_name_that_says_nobody_is_a_students_mistake_in_a_class_and_otherwise_of_the_command(course):
     folder = course.submissions_folder
     (folder / "my homework.zip").write_bytes(b"")

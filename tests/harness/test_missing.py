@@ -32,6 +32,7 @@ def submission(*dropped: str, files: tuple[str, ...] = ("other.py",), top: str =
         (("Utils_final.py",), "Utils_final.py was: if it is meant, it must be called utils.py"),
         (("utils.py.txt",), "utils.py.txt was: if it is meant, it must be called utils.py"),
         (("utils.ipynb",), "utils.ipynb was: its code must be handed in as utils.py"),
+        (("utils.docx",), "utils.docx was: its code must be handed in as utils.py"),
         (("src/utils.py",), "src/utils.py was: it must lie in the top folder"),
         (("utils (1).py",), "utils (1).py was: it must be called utils.py"),
         (("utils - Copy.py",), "utils - Copy.py was: it must be called utils.py"),
