@@ -75,7 +75,7 @@ class ClaimedRatio:
         default="",
     )
     at_most: float | None = option(
-        "A ratio that no hardware reaches: a claim of more is lost also where the times give it.",
+        "A ratio that no hardware reaches: whoever claims more loses it, whatever the times are.",
         judges=True,
         above=1,
         default=None,
@@ -106,8 +106,7 @@ class ReportKind(CheckKind):
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
     it, within the rounding of the printed digits or `tolerance`. It is lost only where both times and their
-    ratio are read without doubt and contradict each other, or where they agree on one that no hardware
-    reaches (`at_most`).
+    ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
@@ -218,15 +217,14 @@ class ReportKind(CheckKind):
             return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened", flags=hidden)
         facts = observation.facts
         ratios = ReportRatios(options.ratios, options.measured, options.tolerance, facts, related)
-        requirements = [
+        of_contents = [
             *_counts(options, observation),
             *_terms(options, facts),
             *ratios.judged(),
             *ratios.beyond(),
             *judged_figures(options.figures, facts, related),
         ]
-        if (unseen := _unseen(facts)) and any(each.met is None for each in requirements):
-            requirements.append(Requirement(met=None, missed=unseen))
+        requirements = [*_pages(options, observation), *_with_incomplete(of_contents, facts)]
         flags = (*ratios.unexplained(), *hidden)
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
@@ -255,10 +253,26 @@ def _required(options: ReportKind.Options) -> bool:
     return any(requirements)
 
 
+def _with_incomplete(requirements: Iterable[Requirement], facts: Mapping[str, Any]) -> Iterator[Requirement]:
+    """Leave open what the part that was not read may hold."""
+    for requirement in requirements:
+        incomplete = "" if requirement.met else facts.get("incomplete", "")  # earlier evidence has none
+        yield Requirement(met=None, missed=f"{facts['file']}: {incomplete}") if incomplete else requirement
+
+
+def _pages(options: ReportKind.Options, observation: Observation) -> Iterator[Requirement]:
+    """Count the pages, also those that could not be read."""
+    return _counted({"pages": options.pages}, observation)
+
+
 def _counts(options: ReportKind.Options, observation: Observation) -> Iterator[Requirement]:
-    unread = observation.facts["unread"]
     words = AtLeast(at_least=options.min_words) if options.min_words else None
-    for name, bounds in (("pages", options.pages), ("pictures", options.pictures), ("words", words)):
+    return _counted({"pictures": options.pictures, "words": words}, observation)
+
+
+def _counted(bounds_by_name: Mapping[str, AtLeast | None], observation: Observation) -> Iterator[Requirement]:
+    unread = observation.facts["unread"]
+    for name, bounds in bounds_by_name.items():
         quantity = observation.quantities.get(name)
         if bounds is None:
             continue
@@ -299,15 +313,6 @@ def _concealed_names(facts: Mapping[str, Any], kind: str) -> Sequence[str]:
 
 def _concealed(what: str) -> Requirement:
     return Requirement(met=False, missed=f"{what}: only in text that no reader sees")
-
-
-def _unseen(facts: Mapping[str, Any]) -> str:
-    """Say which pages nobody could look at where others could be read; empty if there are none."""
-    pages = () if facts["unread"] else facts.get("unseen", ())
-    if not pages:
-        return ""
-    first, more = pages[0], f" and {len(pages) - 1} more" if len(pages) > 1 else ""
-    return f"page {first}{more} of it cannot be looked at: damaged, or too long to render"
 
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:

@@ -134,7 +134,7 @@ class ReportRatios:
 
     def unexplained(self) -> tuple[str, ...]:
         """Return a sentence on each multiple that follows from no two times of the report."""
-        if self._facts["unread"] or not self._ratios:
+        if self._facts["unread"] or self._facts.get("incomplete") or not self._ratios:
             return ()
         quotients = [quotient for of in self._pairs() for quotient in self._quotients(of)]
         claims = {c.written: c for ratio in self._ratios for c in self._claims(ratio) if c.multiple}

@@ -115,16 +115,6 @@ def test_times_that_are_missing_are_named_once(award):
     )
 
 
-def test_a_page_that_nobody_could_look_at_is_named(award, tmp_path):
-    chosen = options(ratios=(RATIO,))
-    seen = facts_of(RIGHT.replace("max_gpu: 0.022 s", ""), tmp_path, chosen)
-    found = KIND.award(chosen, replace(seen, facts={**seen.facts, "unseen": [2, 3]}), {})
-    assert found.undecided
-    assert "; page 2 and 1 more of it cannot be looked at: damaged, or too long to render" in found.reason
-    right = facts_of(RIGHT, tmp_path, chosen)
-    assert KIND.award(chosen, replace(right, facts={**right.facts, "unseen": [2]}), {}).fraction == 1.0
-
-
 def test_the_tolerance_judges(award):
     text = "max_cpu: 1.234 s, max_gpu: 0.0220 s, speedup: 60.0"
     assert award(text, ratios=(RATIO,), tolerance=0.1).fraction == 1.0
@@ -207,6 +197,46 @@ def test_points_that_a_person_gave_stand_above_all(tmp_path):
     given = {"points_given": Quantity(value=3), "points_possible": Quantity(value=4)}
     judged = Observation(item="report", outcome=Outcome.OBSERVED, quantities=given, facts=dict(seen.facts))
     assert KIND.award(chosen, judged, {}).fraction == 0.75
+
+
+WRONG = RIGHT.replace("over max_cpu is 56.1", "over max_cpu is 99")
+BEYOND = replace(RATIO, at_most=2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        (RIGHT, {"terms": ("a term of page 2",)}),
+        (RIGHT, {"ratios": (replace(RATIO, of=("max_cpu", "elsewhere")),)}),
+        (WRONG, {"ratios": (RATIO,)}),
+        (RIGHT, {"ratios": (BEYOND,)}),
+        (RIGHT, {"min_words": 1000}),
+        (RIGHT, {"pictures": AtLeast(at_least=3)}),
+    ],
+)
+@pytest.mark.parametrize("credit", ["all", "per_case"])
+def test_what_a_page_that_was_not_read_may_hold_waits_for_a_person(tmp_path, text, asked, credit):
+    chosen = options(credit=credit, **asked)
+    whole = facts_of(text, tmp_path, chosen)
+    damaged = "page 2 is damaged, or takes too long to render"
+    seen = replace(whole, facts={**whole.facts, "incomplete": damaged})
+    found = KIND.award(chosen, seen, {})
+    assert (found.undecided, found.reason) == (True, f"hw1.md: {damaged}; a person must look")
+    assert not found.flags
+
+
+def test_what_the_pages_hold_that_were_read_earns(tmp_path):
+    chosen = options(ratios=(RATIO,), terms=("max_kernel",), min_words=5)
+    whole = facts_of(RIGHT, tmp_path, chosen)
+    seen = replace(whole, facts={**whole.facts, "incomplete": "page 2 is damaged"})
+    assert KIND.award(chosen, seen, {}).fraction == 1.0
+
+
+def test_too_few_pages_are_too_few_whatever_one_of_them_holds(tmp_path):
+    chosen = options(pages=AtLeast(at_least=3))
+    whole = facts_of(RIGHT, tmp_path, chosen)
+    seen = replace(whole, facts={**whole.facts, "incomplete": "page 1 is damaged"})
+    assert not KIND.award(chosen, seen, {}).undecided
 
 
 MEASURED = MeasuredTime(of=("max_cpu", "max_gpu"), by="speedup", within=3.0)

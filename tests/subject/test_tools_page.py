@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 import zlib
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -308,6 +309,22 @@ def test_a_page_that_could_not_be_rendered_may_show_what_another_conceals(read):
     damaged = HIDDEN["render mode 3"].replace(b"/Kids [5 0 R] /Count 1", b"/Kids [5 0 R 99 0 R] /Count 2")
     found = read(damaged)
     assert not any(found["concealed"].values())
+    assert found["incomplete"] == "page 2 is damaged, or takes too long to render"
+
+
+def test_a_report_is_read_alike_however_slowly_the_clock_of_a_busy_machine_lets_it(read, monkeypatch):
+    clock = SimpleNamespace(monotonic=count(step=100).__next__, process_time=time.process_time)
+    for name in ("pdf", "pdf_pages"):
+        monkeypatch.setattr(f"grader.subject.tools.{name}.time", clock)
+    found = read(page(text()))
+    assert found["times"]["max_cpu"]
+    assert (found["incomplete"], found["unread"]) == ("", "")
+
+
+def test_pages_beyond_those_that_are_read_are_told(read, monkeypatch):
+    monkeypatch.setattr("grader.subject.tools.pdf.PAGES_READ", 1)
+    two = page(text()).replace(b"/Kids [5 0 R] /Count 1", b"/Kids [5 0 R 5 0 R] /Count 2")
+    assert read(two)["incomplete"] == "only the first 1 of its 2 pages are read"
 
 
 @pytest.mark.parametrize(
@@ -515,13 +532,6 @@ def test_a_page_that_takes_too_long_takes_no_other_with_it(read, monkeypatch):
     slow = page("0 0 m 500 500 l S " * 300_000)
     found = read(slow)
     assert (found["unread"], found["blank"]) == ("its pages are damaged, or take too long to render", False)
-
-
-def test_what_others_compute_takes_no_time_of_a_page(read, monkeypatch):
-    ticks = itertools.count(step=100)
-    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
-    found = read(page(SHOWN))
-    assert (found["words"], found["unseen"]) == (8, [])
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import c_char_p
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from .page import PageView, view
 
 PAGES_READ = 200
 READ_WITHIN_S = 20.0
-"""CPU time, so that a page that can be read is read on a busy machine, too."""
 PAGE_WITHIN_S = 5.0
-"""CPU time as well."""
+"""CPU time: a page that others keep from its core is read like any other."""
+NAMED = 5
 CHARACTERS = 400_000
 HEAD_BYTES = 1024
 """A PDF names itself within so many bytes; readers forgive what stands before."""
@@ -60,8 +60,8 @@ class VisibleReport:
     """Whether every page is of one colour, and nothing else can be there."""
     unread: str = ""
     """Why its text cannot be read; empty if it can."""
-    unseen: list[int] = field(default_factory=list)
-    """Pages, counted from 1, that could not be looked at."""
+    incomplete: str = ""
+    """Which part was not read, and why; empty if all was."""
 
 
 def is_pdf(head: bytes) -> bool:
@@ -121,15 +121,27 @@ def _contents(opened: Any, pages: int) -> VisibleReport:
         document.pictures |= views[-1].pictures
     if len(views) == pages and all(page.opened for page in views):
         document.unveiled = [page.unveiled for page in views]
-    unseen = [number for number, page in enumerate(views, start=1) if not page.opened]
-    document.unseen = [*unseen, *range(len(views) + 1, pages + 1)]
     document.hidden = sum(page.hidden for page in views)
     document.drawn = len(views) < pages or any(page.drawn for page in views)
     document.depicted = len(views) < pages or any(page.depicted for page in views)
     document.blank = len(views) == pages and all(page.blank for page in views)
     if not any(page.opened for page in views):
         document.unread = "its pages are damaged, or take too long to render"
+    else:
+        document.incomplete = "; ".join(_missing_pages(views, pages))
     return document
+
+
+def _missing_pages(views: Sequence[PageView], pages: int) -> Iterator[str]:
+    """Yield a sentence on pages that could not be rendered, and one on those that were left out."""
+    damaged = [str(number) for number, page in enumerate(views, start=1) if not page.opened]
+    listed = ", ".join(damaged[:NAMED]) + (", …" if len(damaged) > NAMED else "")
+    if len(damaged) == 1:
+        yield f"page {listed} is damaged, or takes too long to render"
+    elif damaged:
+        yield f"pages {listed} are damaged, or take too long to render"
+    if len(views) < pages:
+        yield f"only the first {len(views)} of its {pages} pages are read"
 
 
 def page_view(opened: Any, number: int, until: float, *, rendering: bool = False) -> PageView:

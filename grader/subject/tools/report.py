@@ -49,11 +49,10 @@ def main(
     The answer has `problem` if the file cannot be a report. Otherwise it has `pages`, `pictures`, `words`,
     `latin` (whether its letters are, so that it is read as English is), `hidden` (words that no reader
     sees), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a picture),
-    `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty),
-    `unseen` (pages that nobody could look at, from 1), `terms` (the first page of each, 0 for none), `times`,
-    `claims`, `figures` by their keys, and under
-    `concealed` those terms, names with times and keys of claims that only words hold which surely no reader
-    sees. It has `package` alone if this
+    `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty), `incomplete`
+    (which part of it was not read, and why, or empty), `terms` (the first page of each, 0 for none),
+    `times`, `claims`, `figures` by their keys, and under `concealed` those terms, names with times and keys
+    of claims that only words hold which surely no reader sees. It has `package` alone if this
     machine lacks the package that reads the format.
     """
     read = answer_for(lambda: _read(path))
@@ -88,7 +87,7 @@ def _facts(
         "depicted": document.depicted,
         "blank": document.blank,
         "unread": unread,
-        "unseen": document.unseen,
+        "incomplete": document.incomplete,
         "terms": pages,
         "times": times_by_name,
         "claims": claimed,
@@ -163,6 +162,7 @@ def _written(contents: Contents) -> VisibleReport:
         drawn=depicted,
         depicted=depicted,
         blank=not (contents.blocks or depicted),
+        incomplete=contents.incomplete,
     )
 
 
