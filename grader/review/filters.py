@@ -95,7 +95,8 @@ FILTERS: Mapping[str, tuple[str, Filter]] = {
     "flagged": ("Flagged", lambda _d, _i, _t, entry: any(line.flags for line in entry.card.lines)),
     "late": (
         "Late",
-        lambda _d, _i, _t, entry: any(total.late and total.late.late_s > 0 for total in entry.card.totals),
+        # by days that count: `late_s` also has the seconds of the grace
+        lambda _d, _i, _t, entry: any(total.late and total.late.days > 0 for total in entry.card.totals),
     ),
     "unanswered": ("Without answer", lambda desk, _i, traits, entry: traits.unanswered(desk, entry)),
     "near": ("Near threshold", lambda desk, _i, traits, entry: traits.near(desk, entry)),

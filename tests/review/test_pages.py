@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import socket
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,10 +15,11 @@ import pytest
 from grader.errors import UsageError
 from grader.gradebook.book import Gradebook
 from grader.model.observation import Case, Outcome
-from grader.model.score import Standing
+from grader.model.score import Late, Standing
 from grader.review.class_index import ClassIndex
 from grader.review.exhibit import exhibit
 from grader.review.fairness import in_sample
+from grader.review.filters import FILTERS
 from grader.review.labels import label
 from grader.review.presence import AWAY_S, Presence
 from grader.review.server import listen
@@ -113,6 +116,16 @@ def test_after_the_last_answer_of_a_question_comes_the_list(demo):
 def test_filters_list_what_they_say(demo, show, count):
     page = demo.visitor().get(f"/a/demo/submissions?show={show}")
     assert page.count('<th scope="row">') == count
+
+
+@pytest.mark.parametrize(
+    ("late_s", "days", "is_listed"), [(0.0, 0, False), (30.0, 0, False), (3600.0, 1, True)]
+)
+def test_nobody_is_late_who_came_within_the_grace(late_s, days, is_listed):
+    due = datetime(2030, 1, 31, 12, tzinfo=UTC)
+    late = Late(due=due, submitted_at=due + timedelta(seconds=late_s), late_s=late_s, days=days, rule="rule")
+    entry = SimpleNamespace(card=SimpleNamespace(totals=[SimpleNamespace(late=late)]))
+    assert FILTERS["late"][1](None, None, None, entry) is is_listed
 
 
 def test_an_answer_that_is_held_waits_until_somebody_has_looked(demo):
