@@ -3,34 +3,80 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
 
-from grader.config.decode import quoted
-from grader.config.problem import closest
+from grader.config.decode import keys_of, quoted
+from grader.config.problem import KeyPath, closest
 from grader.model.assignment import Assignment
+from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile
 from grader.subject.tools.diagnostics import SOURCES
 
 _SET = re.compile(r"\[[^]]+\]")
 
 
+def unaccepted_options(
+    options: type, values: Mapping[str, Any], assignment: Assignment, folder: Path
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the keys of an item that name files which can never be there, be it as `module.function`."""
+    for key, option in keys_of(options).items():
+        kind, *_ = get_args(option.kind) or (option.kind,)
+        if kind not in (FunctionName, ModuleName, ProgramFile, SubmittedFile) or key not in values:
+            continue
+        several = not isinstance(values[key], str)
+        for number, name in enumerate(values[key] if several else [values[key]]):
+            if kind in (FunctionName, ModuleName):
+                message = _uncallable(name.partition(".")[0], assignment, folder)
+            else:
+                message = unaccepted(name, assignment, folder, by_course=kind is ProgramFile)
+            if message:
+                yield ((key, number) if several else (key,)), message
+
+
+def _uncallable(module: str, assignment: Assignment, folder: Path) -> str:
+    """Return why no file of a module can ever be there, and what to do; empty if one can, or is built."""
+    products = assignment.build.products if assignment.build else ()
+    is_built = any(PurePosixPath(path).name.partition(".")[0] == module for path in products)
+    return "" if is_built else unaccepted(f"{module}.py", assignment, folder)
+
+
 def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course: bool = True) -> str:
     """Return why no file that fits a pattern can ever be there, and what to do; empty if one can.
 
-    With `by_course` a file of `given/` counts as one that was handed in.
+    With `by_course` a file of `given/` counts as one that was handed in. Where `accepts` fits no file of the
+    reference, it is that which is wrong.
     """
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return f"{quoted(pattern)} leads out of the submission; write a path below its top folder"
-    if any(overlap(pattern, accepted) for accepted in assignment.accepts):
+    if any(overlap(pattern, accepted) for accepted in assignment.accepts) or _fits_nothing(
+        assignment, folder
+    ):
         return ""
-    given = folder / "given"
-    if any(fnmatchcase(path.relative_to(given).as_posix(), pattern) for path in given.rglob("*")):
+    if _has(folder / "given", pattern):
         advice = "name a file of the submission"
         return "" if by_course else f"{quoted(pattern)} lies in given/, and nobody hands it in; {advice}"
+    if _has(folder / "reference", pattern):
+        advice = "add it to accepts in assignment.py"
+        advice = f"move it to given/, or {advice}" if by_course else advice
+        return f"{quoted(pattern)} lies in reference/ alone, and no pattern of accepts fits it; {advice}"
     near = closest(pattern, assignment.accepts)
     advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
     return f"no pattern of accepts fits {quoted(pattern)}; {advice}"
+
+
+def _fits_nothing(assignment: Assignment, folder: Path) -> bool:
+    """Tell whether `accepts` fits no file of the reference, which has some."""
+    reference = folder / "reference"
+    files = [path.relative_to(reference).as_posix() for path in reference.rglob("*") if path.is_file()]
+    return bool(files) and not any(
+        overlap(file, accepted) for file in files for accepted in assignment.accepts
+    )
+
+
+def _has(folder: Path, pattern: str) -> bool:
+    return any(fnmatchcase(path.relative_to(folder).as_posix(), pattern) for path in folder.rglob("*"))
 
 
 def requires_objection(assignment: Assignment, folder: Path) -> str:

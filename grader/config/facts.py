@@ -36,21 +36,22 @@ class AssignmentFacts:
 
 
 def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[str, ...]]:
-    """Return the submitted files that each file of `given/` imports where it begins, by its module's name.
+    """Return the files of the reference that each file of `given/` imports where it begins, by its module.
 
-    Those are the files of the reference that the assignment accepts and that are not in `given/` itself. What
+    Nobody hands in those that the assignment does not accept: without them every submission fails. What
     a file imports by way of others in `given/` counts, and what stands in a function or a `try` does not.
     """
 
-    def submitted(module: str) -> bool:
-        file = f"{module.replace('.', '/')}.py"
-        in_reference = (folder / "reference" / file).is_file() and not (folder / "given" / file).is_file()
-        return in_reference and not unaccepted(file, assignment, folder)
+    def needed_file(module: str) -> str:
+        file, top = f"{module.replace('.', '/')}.py", module.partition(".")[0]
+        if not (folder / "reference" / file).is_file() or (folder / "given" / file).is_file():
+            return ""
+        has_other = (folder / "given" / top).is_dir() or is_installed(top)
+        return "" if has_other and unaccepted(file, assignment, folder) else file
 
     needed = {}
     for module, reached in _reached(folder).items():
-        files = tuple(f"{name.replace('.', '/')}.py" for name in sorted(reached) if submitted(name))
-        if files:
+        if files := tuple(filter(None, map(needed_file, sorted(reached)))):
             needed[module] = files
     return needed
 

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from grader.config.accepted import unaccepted
+from grader.config.accepted import unaccepted_options
 from grader.config.built import unbuilt
 from grader.config.codec import digest_bytes
 from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
@@ -22,15 +22,7 @@ from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.assignment import Assignment
-from grader.model.options import (
-    FunctionName,
-    InputsName,
-    OracleName,
-    ProgramFile,
-    SubmittedFile,
-    UsedItem,
-    WrongValuesError,
-)
+from grader.model.options import FunctionName, InputsName, OracleName, UsedItem, WrongValuesError
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
@@ -291,16 +283,8 @@ class _Draft:
             if kind.builds and assignment.build is None:
                 message = "assignment.py does not say how it is built; give it a build=Build(…)"
                 self.reading.wrong(("items", index, "check"), message)
-            for key, option in keys_of(kind.Options).items():
-                place = ("items", index, key)
-                if option.kind in (ProgramFile, SubmittedFile) and key in values:
-                    by_course = option.kind is ProgramFile
-                    if message := unaccepted(values[key], assignment, folder, by_course=by_course):
-                        self.reading.wrong(place, message)
-                elif option.kind == tuple[SubmittedFile, ...]:
-                    for number, pattern in enumerate(values.get(key, ())):
-                        if message := unaccepted(pattern, assignment, folder, by_course=False):
-                            self.reading.wrong((*place, number), message)
+            for path, message in unaccepted_options(kind.Options, values, assignment, folder):
+                self.reading.wrong(("items", index, *path), message)
 
     def check_builds(self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]) -> None:
         """Check that an item needs the build if the file that it calls cannot be imported without."""

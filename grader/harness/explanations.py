@@ -14,7 +14,15 @@ from grader.errors import NotObservedError
 from grader.files import holds_file
 from grader.harness.device_errors import asks_for_gpu
 from grader.harness.driver_calls import functions_in, names_of_calls, students_files
-from grader.harness.missing import file_advice, lacked_file, lacked_name, module_advice, undefined
+from grader.harness.missing import (
+    file_advice,
+    lacked_file,
+    lacked_module_file,
+    lacked_name,
+    module_advice,
+    require_accepted,
+    undefined,
+)
 from grader.harness.tracebacks import is_raised_in, students_place
 from grader.model.job import Job
 from grader.model.observation import Outcome
@@ -54,12 +62,17 @@ class Explanations:
         """Return a call that failed, or an import if there is no function, with what explains it in its note.
 
         What the course's code asks for, and the submission lacks, is the whole note: the same in all items.
+
+        Raises:
+            CourseError: the course's code imports a file that only the reference has, and nobody hands in.
         """
         if is_raised_in(self._given, call.traceback):
             files = self.job.submission.files
             file = lacked_file(call.note, self.job.accepts, patterns=True)
             if file and file not in files and not holds_file(self._given, file):
                 return replace(call, note=f"{file} was not handed in", missing_file=file)
+            if holds_file(Path(self.job.assignment_folder, "reference"), lacked_module_file(call.note)):
+                require_accepted(lacked_module_file(call.note), self.job.accepts)
             module_asked, name = lacked_name(call.note)
             if name and (sentence := self._undefined(module_asked, name)):
                 return replace(call, note=sentence, missing_name=f"{module_asked}.{name}")

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from grader.errors import CourseError
 from grader.filenames import COPY, meant
 from grader.model.job import Job, Task
-from grader.model.observation import MISSING_FILE, Observation, Outcome
+from grader.model.observation import MISSING_FILE, Fault, Observation, Outcome
 from grader.model.submission import Submission
 
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
@@ -22,13 +23,20 @@ _WILDCARD = re.compile(r"[*?[]")
 
 
 def without_its_file(task: Task, job: Job) -> Observation | None:
-    """Return the observation of an item whose file is missing; None if none is. No program runs."""
+    """Return the observation of an item whose file is missing; None if none is. No program runs.
+
+    It is `not_observed` where nobody can hand the file in.
+    """
     course_files = Path(job.assignment_folder, "given")
     for module in task.calls:
         by_default = () if (course_files / f"{module}.py").is_file() else (f"{module}.py",)
         for file in job.requires.get(module, by_default):
             if file not in job.submission.files and not (course_files / file).is_file():
-                return without_file(task.item, file, job.submission, accepts=job.accepts)
+                try:
+                    return without_file(task.item, file, job.submission, accepts=job.accepts)
+                except CourseError as error:
+                    note, outcome = "; ".join(error.problems), Outcome.NOT_OBSERVED
+                    return Observation(item=task.item, outcome=outcome, note=note, fault=Fault.COURSE)
     return None
 
 
@@ -38,7 +46,11 @@ def without_file(
     """Return the observation of an item whose file was not submitted.
 
     A pattern, as `answers.*`, is told by the files of the assignment that fit it.
+
+    Raises:
+        CourseError: no pattern of `accepts` lets the file in, so that it is the course's to give.
     """
+    require_accepted(file, accepts)
     forms = _forms(file, accepts)
     note = f"{forms[0]} was not handed in" if len(forms) == 1 else f"no {_listed(forms)} was handed in"
     dropped = [path.removeprefix(submission.top) for path in submission.dropped]
@@ -48,6 +60,17 @@ def without_file(
     return Observation(
         item=item, outcome=Outcome.REFUSED, note=note, facts={MISSING_FILE: sentence}, seed=seed
     )
+
+
+def require_accepted(file: str, accepts: Collection[str]) -> None:
+    """Refuse to miss a file in a submission, if no pattern lets it in; nothing is asked of a pattern.
+
+    Raises:
+        CourseError: the course must have it in `given/`, or ask for it.
+    """
+    if accepts and not _WILDCARD.search(file) and not any(fnmatchcase(file, one) for one in accepts):
+        why = f"given/ has no {file}, which is needed, and nobody is asked to hand it in"
+        raise CourseError(f"{why}; put it there, or name it in accepts of assignment.py")
 
 
 def _forms(file: str, accepts: Collection[str]) -> tuple[str, ...]:
@@ -95,6 +118,12 @@ def lacked_file(note: str, accepts: Collection[str], *, patterns: bool = False) 
         path = lacked[1] or lacked[2]
         return next((file for file in accepts if path == file or path.endswith(f"/{file}")), "")
     return ""
+
+
+def lacked_module_file(note: str) -> str:
+    """Return the file that a module would be which a program lacks; empty if it lacks none."""
+    module = _LACKED.search(note)
+    return f"{module[1].replace('.', '/')}.py" if module else ""
 
 
 def lacked_name(note: str) -> tuple[str, str]:

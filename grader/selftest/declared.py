@@ -12,11 +12,24 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.config.accepted import names_of, replaced_files, replaced_objection, requires_objection
+from grader.config.accepted import (
+    names_of,
+    replaced_files,
+    replaced_objection,
+    requires_objection,
+    unaccepted,
+)
 from grader.config.built import MAKEFILES, sanitizer_objection
 from grader.config.course import Course
 from grader.config.decode import quoted
-from grader.config.facts import absent_imports, import_place, is_installed, reference_imports, variables_read
+from grader.config.facts import (
+    absent_imports,
+    files_imported,
+    import_place,
+    is_installed,
+    reference_imports,
+    variables_read,
+)
 from grader.config.problem import closest, show_path, suggestion
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
@@ -52,7 +65,7 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
 
 
 def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
-    """Yield the imports of `given/` that nobody has: of a file that the reference lacks, or misspelt."""
+    """Yield the imports of `given/` that nobody has, that the reference alone has, or that are misspelt."""
     had = [Path(file).stem for part in ("given", "reference") for file in _files(folder / part)]
     made = assignment.build.products if assignment.build else ()
     absent = absent_imports(folder, made).values()
@@ -62,6 +75,11 @@ def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
             yield f"{place}: imports {name}.py, which is handed in, and reference/ has none; write it"
         elif near := installed_near(name, had):
             yield f"{place}: no module is called {name}; did you mean {near}?"
+    imported = files_imported(folder, assignment).values()
+    for file in sorted({file for files in imported for file in files}):
+        if message := unaccepted(file, assignment, folder):
+            place = import_place(folder, file.removesuffix(".py").partition("/")[0])
+            yield f"{place}: import: {message}"
 
 
 def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:

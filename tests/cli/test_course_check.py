@@ -93,6 +93,16 @@ def test_a_file_that_a_driver_imports_and_the_reference_lacks_is_named(course):
     assert [line for line in told(course) if "training" in line] == [f"assignments/vectors/given/{line}"]
 
 
+def test_a_file_that_a_driver_imports_and_the_reference_alone_has_is_named(course):
+    driver = course / "assignments/vectors/given/driver.py"
+    driver.parent.mkdir(exist_ok=True)
+    driver.write_text("import numpy as np\nimport vectors, table\n")
+    (course / REFERENCE).with_name("table.py").touch()
+    why = 'import: "table.py" lies in reference/ alone, and no pattern of accepts fits it; move it to given/'
+    (line,) = told(course)
+    assert line.startswith(f"assignments/vectors/given/driver.py:2: {why}")
+
+
 @pytest.mark.parametrize(
     ("due", "line"),
     [

@@ -219,3 +219,30 @@ def test_what_ends_a_program_without_a_line_is_told_with_the_students_call(cours
     (reason,) = reasons(f"def double(x):\n    {body}\n")
     assert ended in reason
     assert reason.endswith("; double() is the course's, and calls your work.double()")
+
+
+@pytest.mark.parametrize(
+    "driver",
+    [
+        "import table, work\ndef double(x): return work.double(x)\n",
+        "import work\ndef double(x):\n    import table\n    return work.double(x)\n",
+    ],
+)
+def test_a_file_of_the_driver_that_the_reference_alone_has_is_the_courses_to_give(course, driver):
+    course.write("assignments/tiny/given/driver.py", driver)
+    course.write("assignments/tiny/reference/table.py", "")
+    course.rubric(ITEM)
+    done = course.run("run", course.submit("ann", "def double(x): return 2 * x"))
+    assert done.returncode == 4, done.stderr
+    item = json.loads((course.results() / "score.json").read_text())["items"][0]
+    assert "given/ has no table.py, which is needed, and nobody is asked to hand it in" in item["reason"]
+    assert item["outcome"] == "not_observed"
+
+
+def test_a_driver_in_the_reference_alone_is_refused_before_anybody_is_graded(course):
+    course.write("assignments/tiny/reference/driver.py", "def double(x): return 2 * x\n")
+    course.rubric(ITEM)
+    done = course.run("run", course.submit("ann", "def double(x): return 2 * x"))
+    assert done.returncode == 4
+    why = 'of: "driver.py" lies in reference/ alone, and no pattern of accepts fits it; move it to given/'
+    assert why in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.config.accepted import overlap, unaccepted
-from grader.model.assignment import Assignment
+from grader.config.accepted import overlap, requires_objection, unaccepted, unaccepted_options
+from grader.model.assignment import Assignment, Build
+from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile, option
 
 
 @pytest.mark.parametrize(
@@ -66,3 +68,44 @@ def test_a_file_of_the_course_is_handed_in_by_nobody(tmp_path: Path):
         == '"driver.py" lies in given/, and nobody hands it in; name a file of the submission'
     )
     assert not unaccepted("hw.py", assignment, tmp_path, by_course=False)
+
+
+def test_a_file_of_the_reference_alone_is_to_be_moved_or_asked_for(tmp_path: Path):
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference/driver.py").touch()
+    (tmp_path / "reference/hw.py").touch()
+    assignment = Assignment(name="hw", title="HW", accepts=("hw.py",))
+    why = '"driver.py" lies in reference/ alone, and no pattern of accepts fits it; '
+    asked = "add it to accepts in assignment.py"
+    assert unaccepted("driver.py", assignment, tmp_path) == f"{why}move it to given/, or {asked}"
+    assert unaccepted("driver.py", assignment, tmp_path, by_course=False) == f"{why}{asked}"
+    assert requires_objection(replace(assignment, requires={"hw": ("driver.py",)}), tmp_path).startswith(
+        f"['hw']: {why}"
+    )
+
+
+def test_where_accepts_fits_no_file_of_the_reference_that_alone_is_wrong(tmp_path: Path):
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference/hw.py").touch()
+    assert unaccepted("hw.py", Assignment(name="hw", title="HW", accepts=("hw.ipynb",)), tmp_path) == ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    of: FunctionName = option("It.")
+    over: tuple[FunctionName, ...] = option("More.")
+    tests: ModuleName = option("A file.")
+    file: ProgramFile = option("A program.")
+    reads: SubmittedFile = option("A document.", default=SubmittedFile(""))
+
+
+@pytest.mark.parametrize("products", [(), ("lib/made.so",)])
+def test_every_option_that_names_a_file_is_looked_at(tmp_path: Path, products):
+    build = Build(command=("make",), products=products, variable="LIBRARY") if products else None
+    assignment = Assignment(name="hw", title="HW", accepts=("hw.py",), build=build)
+    right = {"of": "hw.f", "over": ["hw.g"], "tests": "hw", "file": "hw.py", "reads": "hw.py"}
+    wrong = {"of": "made.f", "over": ["hw.f", "made.g"], "tests": "no", "file": "no.py", "reads": "no.md"}
+    assert list(unaccepted_options(Options, right, assignment, tmp_path)) == []
+    places = [path for path, _ in unaccepted_options(Options, wrong, assignment, tmp_path)]
+    called = [] if products else [("of",), ("over", 1)]
+    assert places == [*called, ("tests",), ("file",), ("reads",)]

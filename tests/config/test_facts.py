@@ -97,13 +97,13 @@ def test_files_that_are_missing_are_named(course: SimpleNamespace) -> None:
     assert (facts.functions, facts.inputs) == (None, None)
 
 
-def test_files_that_files_of_the_course_import_are_those_that_students_hand_in(
+def test_files_that_files_of_the_course_import_are_those_that_the_reference_alone_has(
     course: SimpleNamespace,
 ) -> None:
     given = course.homework / "given"
     (given / "layers").mkdir(parents=True)
     (given / "driver.py").write_text(
-        "import numpy\nimport left_out\nfrom steps import one\n"
+        "import numpy\nimport json\nimport left_out\nimport folder\nfrom steps import one\n"
         "try:\n    import optional\nexcept ImportError: ...\n"
         "def later():\n    import late\n"
     )
@@ -112,13 +112,14 @@ def test_files_that_files_of_the_course_import_are_those_that_students_hand_in(
     (given / "broken.py").write_text("def (")
     reference = course.homework / "reference"
     (reference / "package").mkdir()
-    for name in ("left_out", "optional", "late", "package/net", "utils"):
+    (given / "folder").mkdir()
+    for name in ("left_out", "folder", "json", "optional", "late", "package/net", "utils"):
         (reference / f"{name}.py").touch()
     accepts = ("optional.py", "late.py", "package/*.py", "utils.py")
     declared = Assignment(name="hw1", title="", accepts=accepts)
     assert files_imported(course.homework, declared) == {
-        "driver": ("package/net.py",),
-        "steps": ("package/net.py",),
+        "driver": ("left_out.py", "package/net.py"),
+        "steps": ("left_out.py", "package/net.py"),
     }
 
 

@@ -1,11 +1,14 @@
 """A file that was not handed in is what an item says, with the file that was probably meant."""
 
+from dataclasses import replace
+
 import pytest
 
+from grader.errors import CourseError
 from grader.filenames import meant
 from grader.harness.missing import file_advice, lacked_file, module_advice, without_file, without_its_file
 from grader.model.job import Job, Task
-from grader.model.observation import MISSING_FILE, Outcome
+from grader.model.observation import MISSING_FILE, Fault, Outcome
 from grader.model.submission import Submission
 
 
@@ -164,6 +167,29 @@ def test_an_item_needs_what_it_calls_and_what_the_assignment_says(tmp_path, call
     )
     observation = without_its_file(task, job)
     assert (observation.note if observation else "") == (f"{missing} was not handed in" if missing else "")
+
+
+def test_a_file_that_nobody_can_hand_in_is_the_courses_to_give(tmp_path):
+    task = Task(item="one", check="matches_reference", options={}, calls=("driver",))
+    job = Job(
+        id="1",
+        submission=submission(files=("utils.py",)),
+        course="",
+        assignment_folder=str(tmp_path),
+        workspace="",
+        tasks=(task,),
+        accepts=("*s.py",),
+    )
+    observation = without_its_file(task, job)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.COURSE)
+    assert observation.note == (
+        "given/ has no driver.py, which is needed, and nobody is asked to hand it in; put it there, or name "
+        "it in accepts of assignment.py"
+    )
+    asked = without_its_file(task, replace(job, accepts=("d*.py",)))
+    assert (asked.outcome, asked.note) == (Outcome.REFUSED, "driver.py was not handed in")
+    with pytest.raises(CourseError, match="nobody is asked to hand it in"):
+        without_file("one", "driver.py", job.submission, accepts=job.accepts)
 
 
 FORMS = ("answers.md", "answers.pdf", "answers.docx", "work.py")
