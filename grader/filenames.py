@@ -56,6 +56,11 @@ def saved_as(path: str, needed: str) -> str:
     return f"its {'code' if new in _COMPILED | {'.py'} else 'text'} must be handed in as {needed}"
 
 
+def plain_pattern(pattern: str) -> str:
+    """Return a pattern in the form of paths in a submission, as `conv.py` of `./conv.py` and `/conv.py`."""
+    return re.sub(r"^(\.?/+)+", "", pattern.strip().replace("\\", "/"))
+
+
 def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
     """Tell whether a name holds another, is much like it, or differs in its ending alone."""
     stem, wanted = COPY.sub("", path.stem.casefold()), needed.stem.casefold()

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from grader.config.decode import keys_of, quoted
 from grader.config.problem import KeyPath, closest
+from grader.filenames import plain_pattern
 from grader.model.assignment import Assignment
 from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile
 from grader.subject.tools.diagnostics import SOURCES
@@ -46,33 +47,34 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course:
     """Return why no file that fits a pattern can ever be there, and what to do; empty if one can.
 
     With `by_course` a file of `given/` counts as one that was handed in. Where `accepts` fits no file of the
-    reference, it is that which is wrong.
+    reference, or one of its patterns has a form that fits none, it is that which is wrong.
     """
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return f"{quoted(pattern)} leads out of the submission; write a path below its top folder"
-    if any(overlap(pattern, accepted) for accepted in assignment.accepts) or _fits_nothing(
-        assignment, folder
-    ):
+    accepts = [plain_pattern(accepted) for accepted in assignment.accepts]
+    if any(overlap(pattern, accepted) for accepted in accepts) or _fits_nothing(accepts, folder):
         return ""
     if _has(folder / "given", pattern):
         advice = "name a file of the submission"
         return "" if by_course else f"{quoted(pattern)} lies in given/, and nobody hands it in; {advice}"
+    near = closest(pattern, accepts)
     if _has(folder / "reference", pattern):
+        if near and not _has(folder / "reference", near):
+            return (
+                f"{quoted(pattern)} is called so in reference/, and {near} in accepts; write one name in both"
+            )
         advice = "add it to accepts in assignment.py"
         advice = f"move it to given/, or {advice}" if by_course else advice
         return f"{quoted(pattern)} lies in reference/ alone, and no pattern of accepts fits it; {advice}"
-    near = closest(pattern, assignment.accepts)
     advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
     return f"no pattern of accepts fits {quoted(pattern)}; {advice}"
 
 
-def _fits_nothing(assignment: Assignment, folder: Path) -> bool:
-    """Tell whether `accepts` fits no file of the reference, which has some."""
+def _fits_nothing(accepts: Collection[str], folder: Path) -> bool:
+    """Tell whether patterns fit no file of the reference, which has some."""
     reference = folder / "reference"
     files = [path.relative_to(reference).as_posix() for path in reference.rglob("*") if path.is_file()]
-    return bool(files) and not any(
-        overlap(file, accepted) for file in files for accepted in assignment.accepts
-    )
+    return bool(files) and not any(overlap(file, pattern) for file in files for pattern in accepts)
 
 
 def _has(folder: Path, pattern: str) -> bool:

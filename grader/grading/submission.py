@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from grader.config.accepted import replaced_files, replaced_objection, requires_objection
-from grader.config.built import sanitizer_objection
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
@@ -22,7 +20,8 @@ from grader.config.problem import show_path
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
-from grader.errors import CourseError, UsageError
+from grader.errors import CourseError, SubmissionError, UsageError
+from grader.grading.declaration import refusals
 from grader.grading.results import Results, incoming
 from grader.grading.rubric_of_class import require_rubric_of, rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
@@ -166,23 +165,35 @@ class CourseFiles:
         """Return the submitted files that files of the course need: declared, or else as they import them.
 
         Raises:
-            CourseError: a declared one can never be handed in, so that everybody would lack it; a file of
-                `given/` takes the place of a student's; or no program of the build starts within the limits.
+            CourseError: the declaration of the assignment fits no submission or no program.
         """
         if assignment not in self._needed:
             declared = self.plugins.assignments[assignment]
             folder = self.plugins.assignment_folders[assignment]
-            problems = [("accepts", replaced_objection(file)) for file in replaced_files(declared, folder)]
-            problems += [
-                ("requires", requires_objection(declared, folder)),
-                ("limits", sanitizer_objection(declared, folder / "given")),
-            ]
-            where = show_path(folder / "assignment.py")
-            if lines := [f"{where}: {field}: {message}" for field, message in problems if message]:
+            if lines := self._refused(assignment):
                 raise CourseError(*lines)
             imported = files_imported(folder, declared)
             self._needed[assignment] = {**imported, **declared.requires}
         return self._needed[assignment]
+
+    def require_patterns(self, assignment: str | None) -> None:
+        """Refuse patterns that let in nothing, in an assignment or in any: every submission lacks a file.
+
+        Raises:
+            CourseError: with a line for each.
+        """
+        names = self.plugins.assignments if assignment is None else (assignment,)
+        if lines := [line for name in names for line in self._refused(name, "accepts")]:
+            raise CourseError(*lines)
+
+    def _refused(self, assignment: str, *fields: str) -> list[str]:
+        """Return the mistakes of a declaration that nothing can be graded with, in these fields or in all."""
+        folder = self.plugins.assignment_folders[assignment]
+        where = show_path(folder / "assignment.py")
+        mistakes = refusals(self.plugins.assignments[assignment], folder)
+        return [
+            f"{where}: {field}: {message}" for field, message in mistakes if not fields or field in fields
+        ]
 
     def least_isolation(self, request: Request) -> str:
         """The stronger of what the course and a request demand; empty if neither demands anything.
@@ -281,14 +292,18 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
     """
     plugins = files.plugins
     with incoming(request.out) as workspace:
-        submission = receive(
-            request.archive,
-            assignments=plugins.assignments,
-            workspace=workspace,
-            student=request.student,
-            assignment=request.assignment,
-            roster=files.course.roster,
-        )
+        try:
+            submission = receive(
+                request.archive,
+                assignments=plugins.assignments,
+                workspace=workspace,
+                student=request.student,
+                assignment=request.assignment,
+                roster=files.course.roster,
+            )
+        except SubmissionError:
+            files.require_patterns(request.assignment)
+            raise
         if request.submitted_at is not None:
             in_future = request.in_future
             submission = replace(submission, submitted_at=request.submitted_at, in_future=in_future)

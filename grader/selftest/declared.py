@@ -6,20 +6,14 @@ import ast
 import pkgutil
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.config.accepted import (
-    names_of,
-    replaced_files,
-    replaced_objection,
-    requires_objection,
-    unaccepted,
-)
-from grader.config.built import MAKEFILES, sanitizer_objection
+from grader.config.accepted import names_of, unaccepted
+from grader.config.built import MAKEFILES
 from grader.config.course import Course
 from grader.config.decode import quoted
 from grader.config.facts import (
@@ -31,6 +25,8 @@ from grader.config.facts import (
     variables_read,
 )
 from grader.config.problem import closest, show_path, suggestion
+from grader.filenames import plain_pattern
+from grader.grading.declaration import files_below, refusals
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
@@ -41,7 +37,6 @@ MISSPELT = 0.8
 """The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 """A rule of a Makefile, up to its colon."""
-_NAMED = 4
 
 
 def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -66,7 +61,7 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
 
 def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
     """Yield the imports of `given/` that nobody has, that the reference alone has, or that are misspelt."""
-    had = [Path(file).stem for part in ("given", "reference") for file in _files(folder / part)]
+    had = [Path(file).stem for part in ("given", "reference") for file in files_below(folder / part)]
     made = assignment.build.products if assignment.build else ()
     absent = absent_imports(folder, made).values()
     for name in sorted({name for names in absent for name in names}):
@@ -83,26 +78,28 @@ def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
 
 
 def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
-    reference = _files(folder / "reference")
-    given = _files(folder / "given")
+    reference = files_below(folder / "reference")
+    given = files_below(folder / "given")
     if not assignment.title.strip():
         yield "title", "is empty; write what students call it"
-    yield from _accepts(assignment, reference)
-    for message in map(replaced_objection, replaced_files(assignment, folder)):
+    refused = [*refusals(assignment, folder)]
+    yield from refused
+    if not reference:
+        yield "accepts", "reference/ holds no files; write the solution there, which must earn everything"
+    for pattern in assignment.accepts:
+        if message := _pattern_objection(pattern):
+            yield "accepts", f"{quoted(pattern)} {message}"
+    for message in _misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference):
         yield "accepts", message
     yield from _modules(assignment, modules_of(folder))
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
-    if message := sanitizer_objection(assignment, folder / "given"):
-        yield "limits", message
     if assignment.build:
         variable = assignment.build.variable
         for name, place in ((n, at) for read in variables_read(folder).values() for n, at in read.items()):
             if name != variable and closest(name, [variable]):
                 yield "variable", f"{place} reads {name}; write one name in both"
-    if message := requires_objection(assignment, folder):
-        yield "requires", message
-    elif reference:
+    if reference and "requires" not in dict(refused):
         for file in names_of([name for names in assignment.requires.values() for name in names]):
             if file not in reference and file not in given:
                 yield (
@@ -140,12 +137,8 @@ def _target_objection(assignment: Assignment, given: Path) -> str:
 
 
 def _pattern_objection(pattern: str) -> str:
-    """Return what keeps a pattern of `accepts` from letting anything in, or from meaning what it seems to."""
-    leads_out = pattern.startswith("/") or ".." in pattern.split("/")
+    """Return what keeps a pattern of `accepts` from meaning what it seems to."""
     objections = {
-        "leads out of the submission; write a path below its top folder": leads_out,
-        f"is a folder; name its files, as {pattern}*": pattern.endswith("/"),
-        f"has a backslash; write {pattern.replace(chr(92), '/')}": "\\" in pattern,
         "stands for no more than with a single *; name each folder, as in src/*.py": "**" in pattern,
         "has brackets, which stand for themselves here; give a pattern for each form": {*"{}[]"} & {*pattern},
         "is never accepted, as archives inside and products of builds are not": junk_part(pattern),
@@ -153,23 +146,13 @@ def _pattern_objection(pattern: str) -> str:
     return next((message for message, applies in objections.items() if applies), "")
 
 
-def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    objections = [(pattern, _pattern_objection(pattern)) for pattern in assignment.accepts]
-    for pattern, message in objections:
-        if message:
-            yield "accepts", f"{quoted(pattern)} {message}"
-    if not reference:
-        yield "accepts", "reference/ holds no files; write the solution there, which must earn everything"
-        return
-    fitting = accepted(reference, assignment.accepts)
-    if not fitting:
-        named = ", ".join(reference[:_NAMED])
-        yield "accepts", f"fits no file of reference/, which holds {named}; write {reference[:1]}"
-        return
+def _misspelt(accepts: Sequence[str], reference: tuple[str, ...]) -> Iterator[str]:
+    """Yield a message for each name in `accepts` that the reference has in another spelling."""
+    fitting = accepted(reference, accepts)
     left_out = {*reference} - {*fitting.values()}
-    for name in names_of(assignment.accepts):
+    for name in names_of(accepts) if fitting else ():
         if name not in fitting and (near := closest(name, left_out)):
-            yield "accepts", f"reference/ has no {quoted(name)}; did you mean {near}?"
+            yield f"reference/ has no {quoted(name)}; did you mean {near}?"
 
 
 def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, str]]:
@@ -177,10 +160,14 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
         for module in named:
             if module not in modules and closest(module, modules):
                 yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
+    let_in: list[str] = []
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):
         top, _, inner = module.partition(".")
         if accepted([f"{top}.py"], assignment.accepts):
-            yield "preloads", f"{top}.py is handed in, and only modules that are not can be preloaded"
+            if top in modules or f"{top}.py" in assignment.accepts:
+                yield "preloads", f"{top}.py is handed in, and only modules that are not can be preloaded"
+            else:
+                let_in.append(f"{top}.py")
             continue
         if top not in modules and is_installed(top) and inner and (near := _submodule_near(top, inner)):
             yield "preloads", f"no module is called {module}; did you mean {top}.{near}?"
@@ -188,17 +175,15 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
             continue
         if near := installed_near(top):
             yield "preloads", f"no module is called {top}; did you mean {near}?"
-
-
-def _files(folder: Path) -> tuple[str, ...]:
-    """Return the files below a folder, without what tools leave behind."""
-    paths = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    return tuple(sorted(path for path in paths if not junk_part(path)))
+    if let_in:
+        patterns = [pattern for pattern in assignment.accepts if accepted(let_in, [pattern])]
+        lets_in = f"{quoted(patterns[0])} lets in {' and '.join(dict.fromkeys(let_in))}, too"
+        yield "accepts", f"{lets_in}, which is preloaded; name the files that are handed in"
 
 
 def modules_of(folder: Path) -> set[str]:
     """Return the modules that files of the reference and of `given/` are."""
-    files = (*_files(folder / "reference"), *_files(folder / "given"))
+    files = (*files_below(folder / "reference"), *files_below(folder / "given"))
     return {Path(file).stem for file in files if file.endswith(".py")}
 
 

@@ -409,13 +409,24 @@ def item(keys: str) -> str:
             (ASSIGNMENT, '("vectors.py",)', f'("vectors.py", "{pattern}")', line)
             for pattern, line in (
                 ("src/", '"src/" is a folder; name its files, as src/*'),
-                ("/tmp/x.py", '"/tmp/x.py" leads out of the submission'),
+                ("/tmp/x.py", '"/tmp/x.py" leads out of the submission; write tmp/x.py'),
+                ("../x.py", '"../x.py" leads out of the submission; write a path below'),
+                ("./x.py", '"./x.py" lets in nothing; write x.py'),
+                ("", '"" lets in nothing; take it out'),
+                ("*", 'accepts: "*" lets in numpy.py, too, which is preloaded; name the files'),
                 ("src\\\\x.py", 'x.py" has a backslash; write src/x.py'),
                 ("**/*.py", '"**/*.py" stands for no more than with a single *'),
                 ("*.{py,cu}", '"*.{py,cu}" has brackets, which stand for themselves'),
                 ("data.zip", '"data.zip" is never accepted, as archives inside'),
             )
         ),
+        (
+            ASSIGNMENT,
+            '("vectors.py",)',
+            '("./vectors.py",)',
+            '"./vectors.py" lets in nothing; write vectors.py',
+        ),
+        (ASSIGNMENT, '("vectors.py",)', '("/vectors.py",)', "leads out of the submission; write vectors.py"),
         (ASSIGNMENT, 'title="Vectors"', 'title=" "', ": title: is empty; write what students call it"),
         (ASSIGNMENT, "call_wall_s=5.0", "cores=5000", ": cores: 5,000 is too much for any program"),
         (
@@ -789,6 +800,17 @@ def test_a_run_refuses_a_required_file_that_nobody_can_hand_in(course):
     done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
     assert done.returncode == 4
     assert "requires: ['vectors']: no pattern of accepts fits \"utils.py\"" in done.stderr
+
+
+@pytest.mark.parametrize(("accepts", "why"), [("./vectors.py", "lets in nothing"), ("a.py", "fits no file")])
+def test_a_run_refuses_patterns_that_let_nothing_in(course, accepts, why):
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace('("vectors.py",)', f'("{accepts}",)'))
+    done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"grader: {ASSIGNMENT}: accepts: ")
+    assert why in line
 
 
 def test_a_rubric_of_another_suffix_is_named(course):

@@ -79,6 +79,9 @@ def test_a_file_of_the_reference_alone_is_to_be_moved_or_asked_for(tmp_path: Pat
     asked = "add it to accepts in assignment.py"
     assert unaccepted("driver.py", assignment, tmp_path) == f"{why}move it to given/, or {asked}"
     assert unaccepted("driver.py", assignment, tmp_path, by_course=False) == f"{why}{asked}"
+    misspelt = replace(assignment, accepts=("hw.py", "drivers.py"))
+    why_misspelt = '"driver.py" is called so in reference/, and drivers.py in accepts; write one name in both'
+    assert unaccepted("driver.py", misspelt, tmp_path) == why_misspelt
     assert requires_objection(replace(assignment, requires={"hw": ("driver.py",)}), tmp_path).startswith(
         f"['hw']: {why}"
     )

@@ -1,0 +1,58 @@
+"""Mistakes of an `assignment.py` for which nothing can be graded, so that every command refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader.config.accepted import replaced_files, replaced_objection, requires_objection
+from grader.config.built import sanitizer_objection
+from grader.config.decode import quoted
+from grader.filenames import plain_pattern
+from grader.intake.accept import accepted
+from grader.intake.junk import junk_part
+from grader.model.assignment import Assignment
+
+_NAMED = 4
+
+
+def refusals(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a declaration that fit no submission or no program, each with the mistake."""
+    for message in _accepts_objections(assignment.accepts, files_below(folder / "reference")):
+        yield "accepts", message
+    for file in replaced_files(assignment, folder):
+        yield "accepts", replaced_objection(file)
+    if message := requires_objection(assignment, folder):
+        yield "requires", message
+    if message := sanitizer_objection(assignment, folder / "given"):
+        yield "limits", message
+
+
+def files_below(folder: Path) -> tuple[str, ...]:
+    """Return the files below a folder, without what tools leave behind."""
+    paths = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    return tuple(sorted(path for path in paths if not junk_part(path)))
+
+
+def _accepts_objections(accepts: Sequence[str], reference: Sequence[str]) -> Iterator[str]:
+    """Yield the patterns that let in nothing, and that all of them let in nothing of the reference."""
+    for pattern in accepts:
+        if message := _form_objection(pattern):
+            yield f"{quoted(pattern)} {message}"
+    if reference and not accepted(reference, map(plain_pattern, accepts)):
+        named = ", ".join(reference[:_NAMED])
+        yield f"fits no file of reference/, which holds {named}; write {(reference[0],)}"
+
+
+def _form_objection(pattern: str) -> str:
+    """Return why no path in a submission can have this form, and what to write; empty if one can."""
+    plain = plain_pattern(pattern)
+    write = f"write {plain}" if plain else "take it out"
+    objections = {
+        "leads out of the submission; write a path below its top folder": ".." in pattern.split("/"),
+        f"leads out of the submission; {write}": pattern.startswith("/"),
+        f"is a folder; name its files, as {pattern}*": pattern.endswith("/"),
+        f"has a backslash; {write}": "\\" in pattern,
+        f"lets in nothing; {write}": pattern != plain or not plain,
+    }
+    return next((message for message, applies in objections.items() if applies), "")
