@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, tzinfo
@@ -271,11 +272,12 @@ def zone_objection(name: str) -> str:
         names = zoneinfo.available_timezones()
         if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
+        names = {zone for zone in names if not zone.startswith("Etc/")}  # Etc/GMT+1 is the hour of UTC-1
         city = name.rpartition("/")[2].replace(" ", "_").casefold()
         same = sorted(zone for zone in names if zone.rpartition("/")[2].casefold() == city)
         if same:
             advice = f"did you mean {' or '.join(same[:2])}?"
-        elif "/" not in name and (name.isupper() or {"+", ":"} & {*name}):  # an abbreviation, or +01:00
+        elif re.search(r"[\d+:]", name) or ("/" not in name and name.isupper()):  # +01:00, or an abbreviation
             advice = "write the zone of a city, such as Europe/Berlin"
         else:
             advice = suggestion(name, names)

@@ -88,6 +88,13 @@ def test_a_folder_that_was_named_must_be_a_course(folder: Path) -> None:
                 "as Europe/Berlin",
             ),
         ),
+        *(
+            (
+                f"title: x\ntime_zone: {name}\n",
+                (f'course.yaml:2:1: time_zone: no time zone is called "{name}"; write the zone of a city, ',),
+            )
+            for name in ("GMT+1", "gmt-5", "UTC+01:00", "Etc/GMT+20", "CEST")
+        ),
         ("title: x\ntime_zone: ../etc\n", ('course.yaml:2:1: time_zone: no time zone is called "../etc"; ',)),
         ("title: x\ntime_zone: Asia\n", ('course.yaml:2:1: time_zone: no time zone is called "Asia"; ',)),
         (
