@@ -60,7 +60,9 @@ def rows(text: str) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         message = f"is no CSV ({error}); save it again as CSV UTF-8"
-        raise TableError(message, reader.line_num + skipped) from None
+        if reader.line_num > line or "end of data" in str(error):  # a quote took in the lines that follow
+            message = "is no CSV (a quote opens in this line and is not closed); close it, or take it out"
+        raise TableError(message, line + skipped) from None
 
 
 def heading(cell: str) -> str:
