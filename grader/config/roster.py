@@ -60,7 +60,7 @@ def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...
     except TableError as error:
         return Roster(), (), (f"{where}{error.place}: {error}",)
     problems = tuple(f"{where}:{line}: {Problem(path=(), message=message)}" for line, message in wrong)
-    return Roster(students=tuple(table.students), file=where), (), problems
+    return Roster(students=tuple(table.students), file=where, lines=table.lines), (), problems
 
 
 class _Table:
@@ -68,6 +68,10 @@ class _Table:
 
     def __init__(self) -> None:
         self.students: list[Student] = []
+        self.lines: dict[str, int] = {}
+        """By the name of a student."""
+        self._teams: dict[str, str] = {}
+        """The first spelling of each team by its name without capitals."""
         self._columns: dict[str, tuple[int, str]] = {}
         """By field: where its column is, and what the file calls it."""
         self._width = 0
@@ -94,6 +98,8 @@ class _Table:
         """Take one student; yields what is wrong with the row."""
         values = {field: cells[at].strip() for field, (at, _) in self._columns.items() if at < len(cells)}
         values["moodle_id"] = values.get("moodle_id", "").removeprefix("Participant ")
+        team = " ".join(values.get("team", "").split())
+        values["team"] = self._teams.setdefault(team.casefold(), team)
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
             return
         if further := [cell.strip() for cell in cells[self._width :] if cell.strip()]:
@@ -114,6 +120,7 @@ class _Table:
                     also = f"also in line {before} for {who}"
                     yield f"{heading}: {quoted(value)} is listed twice, {also}; give it once"
         self.students.append(student)
+        self.lines.setdefault(student.student, line)
 
 
 def _spelled(field: str) -> str:

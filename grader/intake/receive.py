@@ -66,7 +66,7 @@ def receive(
             in_folder = isinstance(source, Path) and is_folder(source)
             chosen, files = identify(arrivals.paths, arrivals.junk, candidates, is_folder=in_folder)
             unread = require_complete(arrivals.nested, files, arrivals.sha256, candidates[chosen].accepts)
-            _check_team(sender, candidates[chosen])
+            _check_team(sender, candidates[chosen], roster)
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
     except SubmissionRefused as refusal:
         # Everybody's archive may be called hw1.zip; the folder around it says whose it is.
@@ -146,9 +146,17 @@ def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapp
     return {name: assignments[name]}
 
 
-def _check_team(sender: Sender, assignment: Assignment) -> None:
+def _check_team(sender: Sender, assignment: Assignment, roster: Roster | None) -> None:
+    """Refuse more students than hand in together.
+
+    Raises:
+        CourseError: they are a team of the roster, which they cannot change.
+    """
     size, most = len(sender.members), assignment.team_at_most
-    if most and size > most:
+    if roster and (team := roster.team_of(sender.members)):
+        if message := roster.team_objection(team, assignment.name, most):
+            raise CourseError(message)
+    elif most and size > most:
         raise SubmissionRefused(
             f"is of {size} students, and teams of {assignment.name} have at most {most}; "
             "hand in as smaller teams"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.model.submission import Submission
@@ -40,6 +40,8 @@ class Roster:
     students: tuple[Student, ...] = ()
     file: str = ""
     """As lines about it name it."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line of each student in the file."""
 
     @cached_property
     def by_id(self) -> Mapping[str, str]:
@@ -52,12 +54,31 @@ class Roster:
         }
 
     @cached_property
+    def teams(self) -> Mapping[str, tuple[str, ...]]:
+        """The students of each team, in the order of the file."""
+        teams: dict[str, tuple[str, ...]] = {}
+        for entry in self.students:
+            teams[entry.team] = (*teams.get(entry.team, ()), entry.student)
+        return {team: members for team, members in teams.items() if team}
+
+    def team_of(self, students: Sequence[str]) -> str:
+        """Return the team that consists of these students; empty if none does."""
+        return next((team for team, members in self.teams.items() if {*members} == {*students}), "")
+
+    def team_objection(self, team: str, assignment: str, at_most: int) -> str:
+        """Return a line on a team that is larger than an assignment allows; empty if it is not, or for 0."""
+        members = self.teams[team]
+        if not 0 < at_most < len(members):
+            return ""
+        why = f"team {team} has {len(members)} students, and teams of {assignment} have at most {at_most}"
+        return one_line(
+            f"{self.file}:{self.lines.get(members[0], 1)}: {why}; make smaller teams, or raise team_at_most"
+        )
+
+    @cached_property
     def _parties(self) -> Mapping[str, str]:
         """The student or the team as `alice+bob`, by the name of each student and of each team."""
-        teams: dict[str, list[str]] = {}
-        for entry in self.students:
-            teams.setdefault(entry.team, []).append(entry.student)
-        joined = {team: "+".join(sorted(members)) for team, members in teams.items() if team}
+        joined = {team: "+".join(sorted(members)) for team, members in self.teams.items()}
         return joined | {entry.student: joined.get(entry.team, entry.student) for entry in self.students}
 
     def hands_in_as(self, name: str) -> str:

@@ -42,6 +42,10 @@ _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield the problems of a course's extensions and of its declared assignments; none of its code runs."""
     yield from course.extensions_for_nobody()
+    for team in course.roster.teams:
+        for assignment in plugins.assignments.values():
+            if line := course.roster.team_objection(team, assignment.name, assignment.team_at_most):
+                yield line
     for name, folder in plugins.assignment_folders.items():
         yield from declaration_problems(plugins.assignments[name], folder)
 

@@ -76,6 +76,18 @@ def test_a_reference_without_files_is_named_and_so_is_one_without_what_is_requir
     assert any('requires: reference/ has no "vectors.py"' in line for line in told(course))
 
 
+def test_a_team_of_the_roster_that_is_too_large_for_an_assignment_is_named(course):
+    (course / "roster.csv").write_text("student,team\nzoe,\nann,red\nbob,Red\ncem,red\ndee,blue\neva,blue\n")
+    file = course / ASSIGNMENT
+    file.write_text(file.read_text().replace("limits=", "team_at_most=2, limits="))
+    why = "roster.csv:3: team red has 3 students, and teams of vectors have at most 2; make smaller teams"
+    (line,) = told(course)
+    assert line.startswith(why)
+    done = grader(course, "run", "assignments/vectors/reference", "--student", "bob", "--out", "out")
+    assert done.returncode == 4
+    assert why in done.stderr
+
+
 def test_a_submission_of_the_course_that_hands_in_nothing_is_named(course):
     folder = next((course / "tests/submissions").iterdir())
     (folder / "files").rename(folder / "file")

@@ -163,6 +163,28 @@ def test_a_roster_that_is_no_table_is_one_line_beside_those_of_course_yaml(folde
         load_course(folder)
 
 
+@pytest.mark.parametrize("later", ["bob,Bob", 'bob,"Bob"', '"bob","Bob"\ncem,Cem'])
+def test_a_quote_that_is_not_closed_is_told_where_it_opens(folder: Path, later: str) -> None:
+    why = "is no CSV (a quote opens in this line and is not closed); close it, or take it out"
+    assert problems(folder, "student,name", 'ann,"Ann', later, "dee,Dee") == (f"roster.csv:2: {why}",)
+    assert problems(folder, "sep=,", "student,name", 'ann,"Ann', later) == (f"roster.csv:3: {why}",)
+
+
+@pytest.mark.parametrize("other", ["Red ", " RED", "rEd"])
+def test_teams_that_differ_in_capitals_and_space_alone_are_one(folder: Path, other: str) -> None:
+    roster = course(folder, "student,team", "ann,red", f"bob,{other}", "cem,reds").roster
+    assert [entry.team for entry in roster.students] == ["red", "red", "reds"]
+    assert roster.hands_in_as("bob") == "ann+bob"
+
+
+def test_the_line_of_each_student_and_the_team_as_a_whole_are_known(folder: Path) -> None:
+    roster = course(folder, "student,team", "ann,red", "bob,red", "", "cem,", "dee,blue").roster
+    assert roster.lines == {"ann": 2, "bob": 3, "cem": 5, "dee": 6}
+    assert roster.teams == {"red": ("ann", "bob"), "blue": ("dee",)}
+    assert roster.team_of(("bob", "ann")) == "red"
+    assert roster.team_of(("ann", "cem")) == roster.team_of(("ann",)) == roster.team_of(("cem",)) == ""
+
+
 @pytest.mark.parametrize(
     "name",
     ["jdoe", "a.b-c_1", "_x", "bob+ann", "x" * 64, "x" * 65, "a b", "..", "-a", "é", "a/b", "+a", "a+"],
