@@ -38,8 +38,8 @@ class AllowedNames:
     what: str
     """The noun for `no … is called "x"`."""
     names: frozenset[str]
-    others: Mapping[str, str] = field(default_factory=dict)
-    """Names that are there and may not be taken, each with the reason and what to do."""
+    advice: Callable[[str], str | None] = lambda _: None
+    """Returns, for a name that is there and may not be taken, the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +241,7 @@ def _name_reader(kind: Any, above: float | None) -> Reader:
         allowed = reading.allowed.get(kind)
         if value is INVALID or allowed is None or value in allowed.names:
             return value
-        advice = allowed.others.get(value) or suggestion(value, allowed.names)
+        advice = allowed.advice(value) or suggestion(value, allowed.names)
         message = f"no {allowed.what} is called {quoted(value)}; {advice}"
         return reading.wrong(path, message)
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from grader.model.assignment import Assignment
 
 
+_OTHER_ENDINGS = ("", ".txt", ".PY", ".pyw", ".py3")
+"""Endings under which a file of Python is saved by mistake."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentFacts:
     """The names that a rubric may use; None where a file that defines some could not be read."""
@@ -33,6 +37,25 @@ class AssignmentFacts:
     """Other functions of `inputs.py`, each with what makes it a family."""
     problems: tuple[str, ...] = ()
     """Files that are missing or are not Python, as located lines."""
+    folder: Path = Path()
+    """The folder of the assignment."""
+
+    def misplaced(self, function: str) -> str:
+        """Say that a function's file lies in a folder of `given/`, or has another ending; empty if not."""
+        module, given = function.partition(".")[0], self.folder / "given"
+        if (given / f"{module}.py").is_file():
+            return ""
+        for path in sorted(path for path in given.rglob("*") if path.is_file()):
+            place = f"given/ has {path.relative_to(given)}"
+            if path.name == f"{module}.py":
+                return f"{place}; move it to the top of given/"
+            if (
+                path.parent == given
+                and path.stem.partition(".")[0] == module
+                and path.suffix in _OTHER_ENDINGS
+            ):
+                return f"{place}; call it {module}.py"
+        return ""
 
 
 def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[str, ...]]:
@@ -268,6 +291,7 @@ def read_facts(folder: Path) -> AssignmentFacts:
         oracles=names([folder / "expected.py"], lambda _, name, __: "" if name.startswith("_") else name),
         no_families=others,
         problems=tuple(problems),
+        folder=folder,
     )
 
 

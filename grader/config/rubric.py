@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -350,14 +350,14 @@ def _allowed_names(facts: AssignmentFacts | None) -> Mapping[Any, AllowedNames]:
     """Return the names that options may take, by type; files that could not be read allow any name."""
     if facts is None:
         return {}
-    sources = {
-        FunctionName: ("function of the reference", facts.functions, {}),
-        InputsName: ("family of inputs.py", facts.inputs, facts.no_families),
-        OracleName: ("function of expected.py", facts.oracles, {}),
+    sources: dict[Any, tuple[str, frozenset[str] | None, Callable[[str], str | None]]] = {
+        FunctionName: ("function of the reference", facts.functions, facts.misplaced),
+        InputsName: ("family of inputs.py", facts.inputs, facts.no_families.get),
+        OracleName: ("function of expected.py", facts.oracles, lambda _: None),
     }
     return {
-        kind: AllowedNames(what=what, names=names, others=others)
-        for kind, (what, names, others) in sources.items()
+        kind: AllowedNames(what=what, names=names, advice=advice)
+        for kind, (what, names, advice) in sources.items()
         if names is not None
     }
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 from grader.config.facts import absent_imports, files_imported, import_place, read_facts
 from grader.model.assignment import Assignment
 
@@ -42,6 +44,24 @@ def test_functions_of_the_courses_own_files_are_known_and_a_reference_may_have_n
     (course.homework / "reference" / "utils.py").unlink()
     facts = read_facts(course.homework)
     assert (facts.functions, facts.problems) == ({"driver.train"}, ())
+
+
+@pytest.mark.parametrize(
+    ("file", "advice"),
+    [
+        ("src/driver.py", "given/ has src/driver.py; move it to the top of given/"),
+        ("driver.txt", "given/ has driver.txt; call it driver.py"),
+        ("driver.py.txt", "given/ has driver.py.txt; call it driver.py"),
+        ("driver", "given/ has driver; call it driver.py"),
+        ("driver.cpp", ""),
+        ("driver.py", ""),
+    ],
+)
+def test_a_file_of_the_course_that_lies_elsewhere_is_named(course: SimpleNamespace, file: str, advice: str):
+    path = course.homework / "given" / file
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert read_facts(course.homework).misplaced("driver.train") == advice
 
 
 def test_families_of_inputs_are_the_functions_that_take_rng_first(course: SimpleNamespace) -> None:
