@@ -75,7 +75,7 @@ class ClaimedRatio:
         default="",
     )
     at_most: float | None = option(
-        "A ratio that no hardware reaches: whoever claims more loses it, whatever the times are.",
+        "A ratio that no hardware reaches: a claim of more is lost also where the times give it.",
         judges=True,
         above=1,
         default=None,
@@ -106,7 +106,8 @@ class ReportKind(CheckKind):
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
     it, within the rounding of the printed digits or `tolerance`. It is lost only where both times and their
-    ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
+    ratio are read without doubt and contradict each other, or where they agree on one that no hardware
+    reaches (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
