@@ -1,4 +1,4 @@
-"""The last line of the run of a class: its exit code, and what led to it."""
+"""The last line of the run of several submissions: its exit code, and what led to it."""
 
 from __future__ import annotations
 

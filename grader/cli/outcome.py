@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.exit_reason import ExitReasons
-from grader.errors import CourseError, ExitCode, NamelessError, UsageError
+from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
@@ -60,11 +60,14 @@ class RunSummary:
         self._accepts = accepts
         self._course = course
         self._out = out
-        self._folders = re.compile(rf"({re.escape(str(out))}/[^/:]+/)[^/:]+/")
+        self._folders = re.compile(rf"({re.escape(str(out))}/(?:\.incoming-|[^/:]+/))[^/:]+/")
         self._items = items
         self._as_json = as_json
         self._several = run.several
         self._many = run.several or len(run.uploads) > FEW
+        """Whether each submission gets a line in place of a card."""
+        self._of_class = run.several or len(run.uploads) > 1
+        """Whether sums, who of the roster is missing, and the reason of the exit code come last."""
         self._reasons = ExitReasons(require_final=require_final)
         self._cards: dict[int, Any] = {}
         self._refused = list(run.problems)
@@ -133,7 +136,7 @@ class RunSummary:
                 f"{counted(len(self._in_future), 'submission')} came in later than now, by the times "
                 f"that were given; are date and time zone right? {names}.{stays_open}",
             )
-        if self._many:
+        if self._of_class:
             for line in self._sums():
                 echo(line, err=True)
         return self._reasons.code
@@ -143,7 +146,7 @@ class RunSummary:
             from grader.cli.main import tell
 
             name = self._uploads[number].name
-            code = tell(result, lambda problem: self._tell_refused(problem, name))
+            code = tell(result, lambda problem: self._tell_refused(problem, name, type(result)))
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
             self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             self._ungraded.update(self._senders(self._uploads[number]))
@@ -152,7 +155,8 @@ class RunSummary:
             if mistake not in self._repeated:
                 self._tell_once(mistake, result.submission.student)
         roster = self._course.roster
-        stranger = "" if self._many else roster.stranger(result.submission)  # the sums of a class name them
+        # the sums of a class name them
+        stranger = "" if self._of_class else roster.stranger(result.submission)
         remarks = result.trouble, roster.remark(result.submission), stranger, *self._left_out(result)
         for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
@@ -203,19 +207,25 @@ class RunSummary:
                     "look whether that is in it"
                 )
 
-    def _tell_refused(self, problem: str, name: str) -> None:
-        self._refused.append(one_line(problem))
-        self._tell_once(problem, name)
+    def _tell_refused(self, problem: str, name: str, kind: type[Exception]) -> None:
+        # a full disk is met with one submission; what else a machine lacks concerns all
+        of_disk = issubclass(kind, OSError) or (kind is NotObservedError and str(self._out) in problem)
+        prefix = f"{name}: " if of_disk and self._of_class and name not in problem else ""
+        self._refused.append(one_line(prefix + problem))
+        self._tell_once(problem, name, prefix)
 
-    def _tell_once(self, line: str, name: str) -> None:
-        """Print a line on a submission; in a class, count it where only folder, student or times differ."""
+    def _tell_once(self, line: str, name: str, prefix: str = "") -> None:
+        """Print a line on a submission; in a class, count it where only folder, student or times differ.
+
+        The line begins with `prefix`, which others of the same cause need not have.
+        """
         cause = self._folders.sub(lambda found: f"{found[1]}…/", line)
         cause = _LATER_RUN.sub(": a later run is recorded already", cause)
         if self._many and cause in self._repeated:
             self._repeated[cause].append(one_line(name))
             return
         self._repeated[cause] = []
-        tell_line(line)
+        tell_line(prefix + line)
 
     def _senders(self, upload: Upload | str) -> tuple[str, ...]:
         """Return who sent an upload, as far as its name says; nobody for a file that is no archive."""

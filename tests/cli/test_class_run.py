@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.outcome import FEW
+from grader.cli.outcome import FEW, RunSummary
+from grader.cli.submissions import RunInput
 from grader.config.course import load_course
 from grader.cuda.gpus import gpus
+from grader.errors import NotObservedError
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
@@ -221,6 +223,55 @@ def test_a_few_get_their_cards_in_the_order_in_which_they_were_named(course):
     ]
     many = [course.submit(f"s{number}", PROGRAMS["right"]) for number in range(FEW + 1)]
     assert len(course.run("run", *many).stdout.splitlines()) == FEW + 1
+
+
+def test_below_the_cards_of_two_submissions_are_the_sums_as_of_a_class(course):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nzoe\n")
+    broken = course.submissions_folder / "benn.zip"
+    broken.write_bytes(b"this is no archive")
+    done = course.run("run", course.submit("ann", PROGRAMS["right"]), course.submit("zo"), str(broken))
+    assert done.returncode == 6
+    assert done.stdout.startswith("tiny  ann\n")
+    assert done.stderr.splitlines()[-6:] == [
+        "grader: benn.zip: is no archive, whatever its name says; pack the files as .tar.gz or .zip",
+        "2 submissions graded: 2 final",
+        "1 submission without a grade; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student without a submission in this run: zoe",
+        f"{course.folder}/roster.csv: 2 students not on it: benn, zo (is zoe meant?)",
+        "exit code 6: 1 submission refused",
+    ]
+
+
+def test_trouble_of_the_machine_is_told_with_the_submission_that_met_it(course):
+    for student in ("ann", "ben"):  # the workspace cannot be made in what is no folder
+        (course.out / "tiny" / student).parent.mkdir(parents=True, exist_ok=True)
+        (course.out / "tiny" / student).write_text("")
+    done = course.run("run", *(course.submit(student) for student in ("ann", "ben")))
+    assert done.returncode == 5
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()[:2]] == ["ann.tar.gz", "ben.tar.gz"]
+    assert done.stderr.splitlines()[2:] == [
+        "0 submissions graded",
+        "2 submissions without a grade; the lines above say why",
+        "exit code 5: 2 submissions incomplete",
+    ]
+
+
+def test_a_full_disk_is_counted_in_a_class_whatever_the_temporary_folder(course, tmp_path, capsys):
+    uploads = tuple(tmp_path / f"{student}.zip" for student in ("ann", "ben", "cem"))
+    parts = RunInput(uploads=uploads, older=((),) * 3, several=True, problems=(), unread=())
+    out = tmp_path / "results"
+    summary = RunSummary(
+        load_course(course.folder), parts, out, accepts=lambda _: (), as_json=False, require_final=False
+    )
+    trouble = "cannot be filled (No space left on device); make room or choose another place"
+    for number in range(3):
+        summary.add(number, NotObservedError(f"{out}/.incoming-7-{number}/workspace: {trouble}"))
+    assert summary.close() == 5
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        f"grader: ann.zip: {out}/.incoming-7-0/workspace: {trouble}",
+        f"grader: the same of 2 more submissions (ben.zip, cem.zip): {out}/.incoming-…/workspace: {trouble}",
+    ]
 
 
 @pytest.fixture

@@ -33,6 +33,11 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
         "hand in everything in one archive, or all files without one",
         f"grader: roecem_14_8_work.py: id 14 is not on the roster ({course.folder}/roster.csv), "
         "so the student is called roecem_14; add the id there, or give --student NAME",
+        "2 submissions graded: 2 final",
+        "1 submission without a grade; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student whose submission was not graded, as told above: ben",
+        f"{course.folder}/roster.csv: 1 student not on it: roecem_14",
+        "exit code 6: 1 submission refused",
     ]
     assert {path.name for path in (course.out / "tiny").iterdir()} == {"ann", "roecem_14"}
     ann = json.loads((course.results() / "score.json").read_text())

@@ -56,7 +56,7 @@ def test_which_upload_counts_where_names_give_no_order(course, book):
     assert done.returncode == 0
     assert done.stderr == (
         f"grader: ann.tgz: counts, {LAST}; their names give no order in time: "
-        "leave out what is not to count\n"
+        "leave out what is not to count\n2 submissions graded: 2 final\n"
     )
     everywhere(course, "ann", "ann.tgz", LAST)
 
@@ -66,7 +66,8 @@ def test_the_same_command_again_has_nothing_to_refuse(course, book):
     archives = twice(course)
     first = course.run("run", *archives, *book)
     again = course.run("run", *archives, *book)
-    assert (again.returncode, again.stderr) == (first.returncode, first.stderr)
+    unchanged = "2 submissions are unchanged, and nothing was run again for them; --fresh runs them again\n"
+    assert (again.returncode, again.stderr) == (first.returncode, first.stderr + unchanged)
     everywhere(course, "ann", "ann.tgz", LAST)
     Path(archives[1]).write_bytes(b"")
     done = course.run("run", *archives, *book)
