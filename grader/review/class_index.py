@@ -202,5 +202,15 @@ class ClassIndex:
         return min(waiting, key=lambda entry: entry.number in taken, default=None)
 
 
+def in_shown_order(entries: Iterable[GradedEntry], *, names: bool) -> list[GradedEntry]:
+    """Sort by name where names are shown, else at random, as rows are in the order of recording.
+
+    That order hints at the alphabet, in which classes are often graded.
+    """
+    if names:
+        return sorted(entries, key=lambda entry: entry.submission.student)
+    return sorted(entries, key=lambda entry: place_in_order("", entry.submission.student))
+
+
 def _rotated(queue: list[GradedEntry], start: int) -> Iterable[GradedEntry]:
     return (*queue[start:], *queue[:start])

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from grader.gradebook.history import history
 from grader.reports.html import Html
-from grader.review.desk import place_in_order
+from grader.review.class_index import in_shown_order
 from grader.review.files import MOST_BYTES, file_of, picture_type, shown_file, workspace_of
 from grader.review.filters import FILTERS, QUICK, Traits
 from grader.review.labels import label
@@ -57,10 +57,7 @@ class ClassPages:
             matching = [
                 entry for entry in matching if self._matches(entry, search, names=visit.session.names)
             ]
-        if visit.session.names:
-            matching.sort(key=lambda entry: entry.submission.student)
-        else:  # rows are in the order of recording, which hints at the alphabet
-            matching.sort(key=lambda entry: place_in_order("", entry.submission.student))
+        matching = in_shown_order(matching, names=visit.session.names)
         page = whole(visit.query.get("page", "")) or 1
         pages = max(1, -(-len(matching) // PER_PAGE))
         page = min(max(1, page), pages)

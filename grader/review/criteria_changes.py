@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.config.points_file import CriterionPoints, PointsGiven
+from grader.review.class_index import in_shown_order
 from grader.review.desk import criteria_of
 from grader.review.judging import clock
 
@@ -31,7 +32,7 @@ class CriteriaChange:
 
 def criteria_changes(index: ClassIndex, item: Item) -> Iterator[CriteriaChange]:
     """Yield the judgements of an item that were given by other criteria or for other points."""
-    for entry in index.entries:
+    for entry in in_shown_order(index.entries, names=False):
         judgement = index.judgement(entry, item.id)
         if judgement is not None and _is_older(judgement.record, item):
             yield _change(entry, judgement, item)

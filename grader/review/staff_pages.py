@@ -11,6 +11,7 @@ from starlette.responses import Response
 from grader.errors import UsageError
 from grader.gradebook.tables import AUDIT
 from grader.model.score import Standing
+from grader.review.class_index import in_shown_order
 from grader.review.criteria_changes import CriteriaChange, applied, criteria_changes
 from grader.review.fairness import (
     add_reading,
@@ -151,7 +152,7 @@ class StaffPages:
             visit,
             place,
             published=published,
-            changes=list(previews(place.desk, entries)),
+            changes=list(previews(place.desk, in_shown_order(entries, names=visit.session.names))),
             total=len(entries),
             final=sum(entry.card.standing is Standing.FINAL for entry in entries),
             problems=self._site.problems,
@@ -182,7 +183,7 @@ class StaffPages:
             place,
             requests=[(request, place.index.entry(request.submission)) for request in requests],
             items=place.desk.items.values(),
-            entries=place.index.entries,
+            entries=in_shown_order(place.index.entries, names=visit.session.names),
             titles={item.id: item.title for item in place.desk.items.values()},
             chosen=visit.query.get("submission", ""),
             chosen_item=visit.query.get("item", ""),

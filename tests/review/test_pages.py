@@ -488,6 +488,16 @@ def test_a_request_needs_a_submission_and_an_item_that_somebody_chose(demo):
     assert f"submission={number}&amp;item={ITEM}" in ada.get(f"/a/demo/q/{ITEM}/{number}")
 
 
+def test_the_choice_of_a_requests_submission_hints_at_the_alphabet_only_where_names_are_shown(demo):
+    ada = demo.visitor()
+    hidden = re.findall(r'<option value="(\d+)"', ada.get("/a/demo/requests"))
+    assert len(hidden) == 20
+    assert hidden != sorted(hidden, key=int)
+    ada.post("/a/demo/names", show=1, back="/a/demo")
+    names = re.findall(r'<option value="\d+">([^<]*)', ada.get("/a/demo/requests"))
+    assert names == sorted(names)
+
+
 def test_drift_stands_beside_what_is_usual_for_the_same_questions(demo):
     bob, cem = demo.visitor("Bob"), demo.visitor("Cem")
     for _ in range(5):
