@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from grader.errors import UsageError
@@ -22,6 +22,8 @@ _ADVICE = {
     MemberKind.ENCRYPTED: "pack the files without a password",
     MemberKind.ODDLY_PACKED: "pack the files with the usual method (deflate)",
 }
+
+_LISTED = 3
 
 
 def entries(source: Upload, limits: ArchiveLimits) -> Generator[ArchiveFile, None, None]:
@@ -44,7 +46,10 @@ def entries(source: Upload, limits: ArchiveLimits) -> Generator[ArchiveFile, Non
                 continue
             if member.kind is MemberKind.FOLDER:
                 continue
-            _check(member, path)
+            if not path:
+                raise SubmissionRefused("holds a file without a name; pack the files again")
+            if member.kind is not MemberKind.FILE:
+                raise _refusal(member, path, _alike(member.kind, members_found, meter, limits))
             names.add(path)
             read = _bounded(member.read, path, limits)
             yield ArchiveFile(path=path, read=read)
@@ -87,16 +92,34 @@ def _lying_open(source: Upload) -> Iterator[Member]:
 
 def _unreadable(source: Path, error: Exception) -> UsageError:
     why = error.strerror if isinstance(error, OSError) else "no file can have this name"
-    return UsageError(f"{shown(str(source))}: cannot be read ({why}); give an archive or a folder")
+    denied = isinstance(error, PermissionError)
+    advice = "see who may read it" if denied else "give an archive or a folder"
+    return UsageError(f"{shown(str(source))}: cannot be read ({why}); {advice}")
 
 
-def _check(member: Member, path: str) -> None:
-    if not path:
-        raise SubmissionRefused("holds a file without a name; pack the files again")
-    if member.kind is not MemberKind.FILE:
-        what = f"{shown(path)} -> {shown(member.target)}" if member.target else shown(path)
-        advice = _ADVICE.get(member.kind, "hand in plain files only")
-        raise SubmissionRefused(f"holds {member.kind} ({what}); {advice}")
+def _alike(
+    kind: MemberKind, members_left: Iterator[Member], meter: UnpackMeter, limits: ArchiveLimits
+) -> Iterator[str]:
+    """Yield what else is of a kind that no submission may hold, as far as the rest can be read."""
+    with suppress(SubmissionRefused):
+        for member in members_left:
+            meter.entry()
+            path = safe_path(member.name, limits)
+            if member.kind is kind and path and not junk_part(path):
+                yield _named(member, path)
+
+
+def _refusal(member: Member, path: str, alike: Iterator[str]) -> SubmissionRefused:
+    """Refuse a member that is no file, and name those of its kind, so that nobody hands in for each."""
+    others = list(alike)
+    listed = ", ".join(others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
+    more = f", and {len(others)} more ({listed})" if others else ""
+    advice = _ADVICE.get(member.kind, "hand in plain files only")
+    return SubmissionRefused(f"holds {member.kind} ({_named(member, path)}){more}; {advice}")
+
+
+def _named(member: Member, path: str) -> str:
+    return f"{shown(path)} -> {shown(member.target)}" if member.target else shown(path)
 
 
 def _bounded(read: Read, path: str, limits: ArchiveLimits) -> Read:

@@ -39,6 +39,22 @@ def test_a_tar_holds_plain_files_only(kind, target, line, tar_of, refusal):
     assert refusal(source) == f"alice.tar.gz: {line}"
 
 
+def test_all_links_are_named_at_once(tar_of, refusal):
+    links = [member(f"{name}.py", tarfile.SYMTYPE, "utils.py") for name in "abcdef"]
+    found = refusal(tar_of([links[0], ("utils.py", b"x"), member("._c", tarfile.SYMTYPE, "d"), links[1]]))
+    first = "alice.tar.gz: holds a symbolic link (a.py -> utils.py), and 1 more (b.py -> utils.py)"
+    assert found == f"{first}; hand in the file itself"
+    assert ", and 5 more (b.py -> utils.py, c.py -> utils.py, d.py -> utils.py, …); " in refusal(
+        tar_of(links)
+    )
+
+
+def test_a_link_is_named_also_where_the_rest_is_cut_off(tar_of, refusal):
+    source = tar_of([member("a.py", tarfile.SYMTYPE, "b"), ("utils.py", os.urandom(10_000))])
+    source.write_bytes(source.read_bytes()[:5000])
+    assert refusal(source) == "alice.tar.gz: holds a symbolic link (a.py -> b); hand in the file itself"
+
+
 def test_a_sparse_file_in_pax_form_is_refused(tar_of, refusal):
     info = tarfile.TarInfo("utils.py")
     info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
