@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
-from grader.config.problem import show_path
+from grader.config.problem import show_path, syntax_problem
 
 if TYPE_CHECKING:
     import ast
@@ -310,7 +310,7 @@ def _parsed(file: Path) -> Iterable[ast.stmt]:
         raise Unparsable(f"{show_path(file)}: {message}") from None
     except SyntaxError as error:
         at = f"{error.lineno or 1}:{error.offset or 1}"
-        raise Unparsable(f"{show_path(file)}:{at}: not Python ({error.msg}); correct the file") from None
+        raise Unparsable(f"{show_path(file)}:{at}: {syntax_problem(error)}") from None
     except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, absurd nesting
         raise Unparsable(f"{show_path(file)}:1:1: not Python ({error}); correct the file") from None
 

@@ -77,6 +77,13 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
     return "there are " + ", ".join(sorted(nearest)) + " …"
 
 
+def syntax_problem(error: SyntaxError) -> str:
+    """Say what keeps a file from being Python: its encoding, or the syntax."""
+    if "'utf-8' codec can't decode" in error.msg or "Non-UTF-8 code" in error.msg:
+        return "is not UTF-8; save the file as UTF-8"
+    return f"not Python ({error.msg}); correct the file"
+
+
 def import_problem(error: BaseException, where: str, folder: Path | None) -> str:
     """Describe why a plugin cannot be imported: file, line and advice for a file below `folder`."""
     if folder is None:
@@ -88,7 +95,7 @@ def import_problem(error: BaseException, where: str, folder: Path | None) -> str
     if place is not None:
         where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
     if isinstance(error, SyntaxError):
-        return f"{where}: not Python ({error.msg}); correct the file"
+        return f"{where}: {syntax_problem(error)}"
     if message := missing_file(error, folder):
         return f"{where}: {message}"
     missing = isinstance(error, ModuleNotFoundError)

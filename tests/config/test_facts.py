@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from types import SimpleNamespace
 
@@ -93,6 +94,9 @@ def test_a_file_that_is_not_python_is_located_and_its_names_are_unknown(course: 
         "assignments/hw1/inputs.py:2:11: not Python ('(' was never closed); correct the file",
     )
     assert facts.inputs is None
+    (course.homework / "inputs.py").write_bytes(b"def a(rng):\n    return '\xf6'\n")
+    (problem,) = read_facts(course.homework).problems
+    assert re.fullmatch(r"assignments/hw1/inputs.py:\d:\d+: is not UTF-8; save the file as UTF-8", problem)
     assert facts.oracles == {"slow", "slow_too"}
 
 
