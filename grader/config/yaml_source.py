@@ -163,7 +163,11 @@ _ADVICE = {
 
 def _advice(complaint: str, text: str, mark: Any) -> str:
     """Return what to do about a complaint of the parser at a place of the text."""
-    lines = text.splitlines()[mark.line : mark.line + 1] if mark else []
+    until = text.splitlines()[: mark.line + 1] if mark else []
+    for number, line in [*enumerate(until, start=1)][-2:]:  # the parser takes such a blank for a text
+        if set(line[: len(line) - len(line.lstrip())]) - {" ", "\t"}:
+            return f"line {number} begins with a no-break space or the like; indent with plain spaces"
+    lines = until[-1:]
     if any(line[mark.column : mark.column + 1] == "\t" for line in lines):
         return "indent with spaces, not with tabs"
     return next((words for part, words in _ADVICE.items() if part in complaint), _CHECK)
