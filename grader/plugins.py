@@ -245,11 +245,16 @@ class Plugins:
                     problem = (
                         f"gives {name!r} twice; leave one out, or rename it"
                         if other == plugin
-                        else f"{other} already brings {name!r}; rename one"
+                        else f"{self._brings(other)} already brings {name!r}; rename one"
                     )
                     raise CourseError(f"{_hook_place(implementation)}: {problem}")
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
+
+    def _brings(self, plugin: str) -> str:
+        """Return the file of a course that is a plugin, or the plugin's name."""
+        folder = self._folders.get(plugin.partition(".")[2]) if plugin.startswith(f"{PACKAGE}.") else None
+        return show_path(folder / "assignment.py") if folder else plugin
 
     def _failed(self, implementation: pluggy.HookImpl, error: BaseException) -> str:
         """Describe an exception of a hook: with file and line in a course, or the plugin and the hook."""

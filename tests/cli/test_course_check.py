@@ -825,6 +825,13 @@ def test_a_run_refuses_patterns_that_let_nothing_in(course, accepts, why):
     assert why in line
 
 
+def test_a_copy_of_an_assignment_is_named_with_the_file_that_it_was_copied_from(course):
+    shutil.copytree(course / "assignments/vectors", course / "assignments/zcopy")
+    (line,) = told(course)
+    assert line.startswith("assignments/zcopy/assignment.py:")
+    assert line.endswith(f": grader_assignments: {ASSIGNMENT} already brings 'vectors'; rename one")
+
+
 def test_a_rubric_of_another_suffix_is_named(course):
     (course / RUBRIC).rename(course / "rubrics" / "vectors.yml")
     assert list(told(course)) == ["rubrics/vectors.yml: rubrics end in .yaml; rename it"]
