@@ -104,9 +104,14 @@ class Course:
         lines: list[str] = []
         problems: list[Problem] = []
         for who in self.extensions if names else ():
-            if who in names or all(member in names for member in who.split("+")):
+            if who in names:
                 continue
-            message = f"nobody on the roster is called so; {suggestion(who, names)}"
+            if not all(member in names for member in who.split("+")):
+                message = f"nobody on the roster is called so; {suggestion(who, names)}"
+            elif message := self.roster.other_team(who.split("+")):
+                message += "; name the team, or each student alone"
+            else:
+                continue
             if place := self.extension_places.get(who):
                 lines.append(f"{place}: student: {quoted(who)}: {message}")
             else:

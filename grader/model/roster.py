@@ -65,6 +65,14 @@ class Roster:
         """Return the team that consists of these students; empty if none does."""
         return next((team for team, members in self.teams.items() if {*members} == {*students}), "")
 
+    def other_team(self, students: Sequence[str]) -> str:
+        """Say who of some students is in a team that consists of others; empty if nobody is."""
+        for team, members in self.teams.items():
+            if {*members} != {*students} and (both := [name for name in students if name in members]):
+                others = "+".join(name for name in members if name not in both)
+                return f"{both[0]} is in team {team}" + (f", with {others}" if others else "")
+        return ""
+
     def team_objection(self, team: str, assignment: str, at_most: int) -> str:
         """Return a line on a team that is larger than an assignment allows; empty if it is not, or for 0."""
         members = self.teams[team]

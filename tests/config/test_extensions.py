@@ -116,3 +116,19 @@ def test_a_team_may_be_named_by_its_name_or_its_members_in_any_order(folder: Pat
     assert found.extensions_for_nobody() == (
         'more.csv:5: student: "bea": nobody on the roster is called so; there are ann, bob, cy, red',
     )
+
+
+@pytest.mark.parametrize(
+    ("who", "why"),
+    [
+        ("ann+cy", "ann is in team red, with bob; name the team, or each student alone"),
+        ("bob+ann+cy", "bob is in team red; name the team, or each student alone"),
+        ("cy+dee", ""),
+        ("bob+ann", ""),
+    ],
+)
+def test_an_extension_for_some_of_a_team_and_others_is_for_nobody(folder: Path, who: str, why: str) -> None:
+    (folder / "roster.csv").write_text("student,team\nbob,red\nann,red\ncy,\ndee,\n")
+    table(folder, "student,assignment,extension", f"{who},hw1,1d")
+    lines = course(folder, "roster: roster.csv\nextensions: more.csv\n").extensions_for_nobody()
+    assert lines == ((f'more.csv:2: student: "{who}": {why}',) if why else ())
