@@ -115,6 +115,12 @@ def unfit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
 
     `what` is the noun for the arguments.
     """
+    why = _unbound(function, *args, **kwargs)
+    return f"cannot take {what} in {INPUTS} ({why})" if why else ""
+
+
+def _unbound(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Return which of a function's parameters arguments do not fit; empty if they do, or nobody can tell."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of a value that is no function, or one in C
@@ -122,7 +128,7 @@ def unfit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        return f"cannot take {what} in {INPUTS} ({error})"
+        return str(error)
     return ""
 
 
@@ -145,6 +151,8 @@ class CourseFunctions:
         draw = self._function(INPUTS, family)
         rng = default_rng([int(seed, 16), number])
         where = f"{self.place(INPUTS, draw)}: {family}:"
+        if why := _unbound(draw, rng):
+            raise CourseError(f"{where} is called with rng alone ({why}); give all else a default")
         cases: tuple[InputCase, ...] = once(
             self._folder,
             INPUTS,
