@@ -115,6 +115,15 @@ class Speedup(CheckKind):
         rounds: int = option("The least number of rounds.", default=6, above=5)
         budget_s: float = option("Seconds after which no further round begins.", default=30.0, above=0)
 
+        def __post_init__(self) -> None:
+            """Refuse a function that is compared with itself.
+
+            Raises:
+                ValueError: with the reason.
+            """
+            if self.of == self.over:
+                raise ValueError("of and over are the same function, which is as fast as itself; name two")
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
         from grader.checks.control import beside_the_reference
