@@ -88,6 +88,13 @@ def test_a_team_of_the_roster_that_is_too_large_for_an_assignment_is_named(cours
     assert why in done.stderr
 
 
+def test_a_submission_of_the_course_whose_name_no_student_can_have_is_named(course):
+    folder = next((course / "tests/submissions").iterdir())
+    folder.rename(folder.with_name("right slow"))
+    (line,) = told(course)
+    assert line.startswith("tests/submissions/right slow: its archive is named after it")
+
+
 def test_a_submission_of_the_course_that_hands_in_nothing_is_named(course):
     folder = next((course / "tests/submissions").iterdir())
     (folder / "files").rename(folder / "file")
@@ -411,6 +418,18 @@ def item(keys: str) -> str:
             ":8: imports the reference, which must not be its own oracle; work the answer out otherwise",
         ),
         (INPUTS, '"whole numbers"', '""', ":12: vectors: a case has an empty name; students read it"),
+        (
+            INPUTS,
+            "def vectors(rng)",
+            "def vectors(rng, count)",
+            ": vectors: is called with rng alone (missing a required argument: 'count')",
+        ),
+        (
+            RUBRIC,
+            "check: matches_reference\n    of: vectors.saxpy",
+            "check: speedup\n    of: vectors.saxpy\n    over: vectors.saxpy\n    at_least: 2",
+            ": items[0]: of and over are the same function, which is as fast as itself; name two",
+        ),
         (
             INPUTS,
             "    n = ",
