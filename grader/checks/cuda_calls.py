@@ -23,7 +23,6 @@ from grader.checks.allocations import (
 from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, failed_observation, function_name
 from grader.contracts.check import CheckKind
-from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
@@ -138,12 +137,15 @@ class CudaCalls(CheckKind):
                 problems.append("own_through: names no C function that allocates, as in [DLArrayAlloc]")
             refuse(problems, self)
 
+    def gpus_needed(self, options: Options) -> int:
+        """Return 1, on which the program trains."""
+        del options
+        return 1
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Train three times under observation; one that does not return is what came of it."""
         from numpy.random import default_rng
 
-        if not context.devices:
-            raise CourseError(f"rubric: {context.item}: cuda_calls needs a device; add devices: {{gpu: 1}}")
         low, high = options.epochs
         first = int(default_rng([int(context.seed, 16), _DRAW]).integers(low, high, endpoint=True))
         last_case = cases_of(context, options.inputs)[-1]

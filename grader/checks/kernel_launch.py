@@ -110,6 +110,11 @@ class KernelLaunch(CheckKind):
             messages = [f"{key}: must be a number, or one to three numbers from 1 on" for key in wrong]
             refuse(messages, None if "threads" in wrong else self)
 
+    def gpus_needed(self, options: Options) -> int:
+        """Return 1, that runs the kernels."""
+        del options
+        return 1
+
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""
         return bool(options.simulated_inputs)

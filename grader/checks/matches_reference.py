@@ -138,6 +138,10 @@ class MatchesReference(CheckKind):
                 if getattr(self, name)
             )
 
+    def gpus_needed(self, options: Options) -> int:
+        """Return 1 if a call must be made on a GPU."""
+        return int(options.made_on_gpu or bool(options.exchanged_inputs))
+
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""
         return bool(options.simulated_inputs)

@@ -98,6 +98,10 @@ class Ranks(CheckKind):
             """Refuse bounds of numbers that are not read."""
             refuse(unread(self.numbers, self.at_least, self.at_most), self)
 
+    def gpus_needed(self, options: Options) -> int:
+        """Return one for each process where all of them use NCCL."""
+        return options.processes if options.backend == "nccl" else 0
+
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield bounds that no number keeps."""
         del assignment
@@ -151,11 +155,6 @@ class Ranks(CheckKind):
 
 
 def _backend(options: Ranks.Options, context: CheckContext) -> str:
-    if options.backend == "nccl" and context.devices < options.processes:
-        raise CourseError(
-            f"rubric: {context.item}: backend nccl with {options.processes} processes needs "
-            f"`devices: {{gpu: {options.processes}}}`"
-        )
     if options.backend != "auto":
         return options.backend
     return "nccl" if context.devices >= options.processes else "gloo"

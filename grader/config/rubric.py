@@ -17,7 +17,15 @@ from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, rea
 from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.item_references import reference_objections
 from grader.config.problem import KeyPath, closest, suggestion
-from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
+from grader.config.rubric_keys import (
+    SCHEMA,
+    ItemKeys,
+    LateKeys,
+    RubricKeys,
+    device_objections,
+    gpu_objection,
+    item_keys,
+)
 from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
@@ -101,9 +109,8 @@ class _Draft:
         self.find_assignment(assignments)
         self.read_items()
         self.check_ids()
-        for path, message in reference_objections(self.items):
+        for path, message in (*reference_objections(self.items), *device_objections(self.items)):
             self.reading.wrong(path, message)
-        self.check_devices()
         self.check_submitted_files(assignments, declared)
         self.check_builds(assignments, declared)
         self.check_deadline()
@@ -256,18 +263,6 @@ class _Draft:
                     self.reading.wrong(("items", index, key.metadata["like"]), message)
                     self.options[index] = None
 
-    def check_devices(self) -> None:
-        """Check that devices are of a known kind, at least one of each."""
-        for index, values in enumerate(self.items):
-            for name, count in values.get("devices", {}).items():
-                path = ("items", index, "devices", name)
-                if name not in DEVICES:
-                    message = f"no kind of device is called {quoted(name)}; {suggestion(name, DEVICES)}"
-                    self.reading.wrong(path, message)
-                elif count < 1:
-                    message = f"must be 1 or more, got {count}; leave it out if none is needed"
-                    self.reading.wrong(path, message)
-
     def check_submitted_files(
         self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]
     ) -> None:
@@ -300,7 +295,9 @@ class _Draft:
         for index, (values, options) in enumerate(zip(self.items, self.options, strict=True)):
             if options is None or folder is None:
                 continue
-            for key, message in self.kinds[values["check"]].objections(options, str(folder)):
+            kind = self.kinds[values["check"]]
+            needing = gpu_objection(kind, options, values.get("devices", {}))
+            for key, message in (*needing, *kind.objections(options, str(folder))):
                 if ("items", index, key) not in wrong:
                     self.reading.wrong(("items", index, key), message)
 

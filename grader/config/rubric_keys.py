@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
 from grader.config.codec import to_plain
-from grader.config.decode import Key, keys_of, reader
+from grader.config.decode import Key, keys_of, quoted, reader
+from grader.config.problem import KeyPath, suggestion
 from grader.config.units import Duration, Share
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
+from grader.model.job import GPU
 from grader.model.options import option
 from grader.model.rubric import Attempts, OnFlag, Simulated, Visibility
 
 SCHEMA = 1
-DEVICES = frozenset({"gpu"})
+DEVICES = frozenset({GPU})
 """The kinds of devices that an item may need."""
 
 
@@ -83,6 +85,26 @@ def item_keys(kind: CheckKind) -> Mapping[str, Key]:
     if taken := sorted(common.keys() & options.keys()):
         raise CourseError(f"check kind {kind.name}: every item has a key {taken[0]}; rename the option")
     return {**common, **options}
+
+
+def device_objections(items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[KeyPath, str]]:
+    """Yield path and message of devices that are of no known kind, or fewer than one of theirs."""
+    for index, values in enumerate(items):
+        for name, count in values.get("devices", {}).items():
+            path = ("items", index, "devices", name)
+            if name not in DEVICES:
+                yield path, f"no kind of device is called {quoted(name)}; {suggestion(name, DEVICES)}"
+            elif count < 1:
+                yield path, f"must be 1 or more, got {count}; leave it out if none is needed"
+
+
+def gpu_objection(kind: CheckKind, options: Any, devices: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield the key `devices`, with a message, if it gives fewer GPUs than the options need."""
+    needed, given = kind.gpus_needed(options), devices.get(GPU, 0)
+    if given < needed:
+        gpus = "1 GPU" if needed == 1 else f"{needed} GPUs"
+        message = f"{kind.name} needs {gpus} at least for these options, got {given}"
+        yield "devices", f"{message}; write devices: {{gpu: {needed}}}"
 
 
 def options_objection(options: Any) -> str:

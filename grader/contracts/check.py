@@ -70,6 +70,11 @@ class CheckKind(ABC):
         del options, assignment
         return ()
 
+    def gpus_needed(self, options: Any) -> int:
+        """Return how many GPUs the `devices` of an item with these options must give; by default 0."""
+        del options
+        return 0
+
     def simulates(self, options: Any) -> bool:
         """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
         del options

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grader.checks.build import BuildKind
+from grader.checks.cuda_calls import CudaCalls
 from grader.checks.files import Files
 from grader.checks.kernel_launch import KernelLaunch
+from grader.checks.matches_reference import MatchesReference
+from grader.checks.placement import Placement
+from grader.checks.profile import ProfileKind
 from grader.checks.properties import Properties
 from grader.checks.pytest_kind import Pytest
 from grader.checks.ranks import Ranks
@@ -63,6 +67,25 @@ RIGHT = [
     (Scaling, {**CALLED, "at_least": {"4": 2.5}}),
     (KernelLaunch, {**CALLED, "kernel": "k", "threads": 1024}),
 ]
+
+
+NEED_GPUS = [
+    (ProfileKind, {"of": "work.f"}, 1),
+    (Placement, CALLED, 1),
+    (KernelLaunch, {**CALLED, "kernel": "k"}, 1),
+    (KernelLaunch, {**CALLED, "kernel": "k", "simulated_inputs": "some"}, 1),
+    (CudaCalls, {**CALLED, "epochs": (2, 4), "totals": "flat"}, 1),
+    (MatchesReference, CALLED, 0),
+    (MatchesReference, {**CALLED, "made_on_gpu": True}, 1),
+    (MatchesReference, {**CALLED, "exchanged_inputs": "some"}, 1),
+    (Ranks, {"file": "work.py", "processes": 4}, 0),
+    (Ranks, {"file": "work.py", "processes": 4, "backend": "nccl"}, 4),
+]
+
+
+@pytest.mark.parametrize(("kind", "keys", "count"), NEED_GPUS)
+def test_a_kind_says_how_many_gpus_an_item_needs(kind, keys, count):
+    assert kind().gpus_needed(kind.Options(**keys)) == count
 
 
 @pytest.fixture

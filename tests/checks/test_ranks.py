@@ -278,11 +278,6 @@ def test_an_oracle_must_speak_for_every_rank(real_context):
         observe(real_context, REPORTS, replace(OPTIONS, inputs="shares", expected="too_few"))
 
 
-def test_nccl_takes_a_gpu_for_each_process(real_context):
-    with pytest.raises(CourseError, match=r"backend nccl with 2 processes needs `devices: \{gpu: 2\}`"):
-        observe(real_context, REPORTS, replace(OPTIONS, backend="nccl"))
-
-
 def test_where_torch_is_missing_torchrun_waits(real_context, monkeypatch):
     monkeypatch.setattr(harness_ranks, "find_spec", lambda name: None)
     with pytest.raises(NotObservedError, match=r"^torchrun: torch .*; pip install 'gpu-grader\[torch\]'$"):

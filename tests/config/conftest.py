@@ -30,6 +30,7 @@ class Speedup:
     name = "speedup"
     complete = CheckKind.complete
     objections = CheckKind.objections
+    gpus_needed = CheckKind.gpus_needed
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -51,6 +52,7 @@ class Matches:
     name = "matches"
     complete = CheckKind.complete
     objections = CheckKind.objections
+    gpus_needed = CheckKind.gpus_needed
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

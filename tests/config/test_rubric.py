@@ -245,6 +245,28 @@ def test_what_a_kind_objects_to_is_told_with_line_and_column(
     assert "matrices" in line
 
 
+@pytest.mark.parametrize(
+    ("devices", "given"), [("", 0), ("devices: {gpu: 1}", 1), ("devices: {gpu: 2}", None)]
+)
+def test_an_item_with_fewer_devices_than_its_kind_needs_is_refused(
+    devices: str, given: int | None, lines: Lines, kinds: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds["speedup"], "gpus_needed", lambda options: 2)
+    needs = "speedup needs 2 GPUs at least for these options"
+    line = 22 if devices else 14
+    message = f"rubrics/hw1.yaml:{line}:5: items[1].devices: {needs}, got {given}; write devices: {{gpu: 2}}"
+    told = lines(GOOD.replace("    needs: [", f"    {devices}\n    needs: ["))
+    assert told == ((message,) if given is not None else ())
+
+
+def test_devices_that_are_wrong_are_told_once(
+    lines: Lines, kinds: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds["speedup"], "gpus_needed", lambda options: 1)
+    (line,) = lines(GOOD.replace("    needs: [", "    devices: {gpus: 1}\n    needs: ["))
+    assert "did you mean gpu?" in line
+
+
 def test_an_item_that_is_no_mapping_does_not_hide_the_others(lines: Lines) -> None:
     found = lines(GOOD.replace("at_least: 40", "at_least: 0") + "  - just text\n")
     assert found == (
