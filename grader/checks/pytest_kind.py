@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
+from grader.checks.collected_names import collected_names
 from grader.checks.junit_results import Result, Unreadable, read_results
+from grader.config.problem import suggestion
 from grader.contracts.call import Call, InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
@@ -80,13 +82,24 @@ class Pytest(CheckKind):
                 refuse(["tests: a weight is 0 or more, and one of them at least is more"], self)
 
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
-        """Yield a file of tests that is not there."""
+        """Yield a file of tests that is not there, and names that belong to none of its tests."""
         folder = Path(assignment, "given")
         if not (folder / options.file).is_file():
             names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
             near = get_close_matches(options.file, names, n=1)
             advice = f"did you mean {near[0]}?" if near else "a file of tests is the course's own"
             yield "file", f"given/{options.file} is not there; {advice}"
+            return
+        names_there = collected_names(folder / options.file)
+        if names_there is None:
+            return
+        for name in (key.partition("[")[0] for key in options.tests):
+            if name not in names_there:
+                # the method of a class by its own name is the likeliest slip
+                whole = next((other for other in sorted(names_there) if other.endswith(f"::{name}")), "")
+                tests = [other for other in names_there if "test" in other.lower()]
+                advice = f"write {whole}" if whole else suggestion(name, tests)
+                yield "tests", f"given/{options.file} has no {name}; {advice}"
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Collect with the reference and with the submission, then run test after test."""

@@ -41,6 +41,24 @@ WRONG = [
     (Ranks, {"file": "work.py", **NUMBER, "at_most": {"a": float("nan")}}, "at_most", "must be a number"),
     (Properties, {**CALLED, "ks_at_least": 4.0}, "ks_at_least", "must be less than ks_at_most, 3.3"),
     (Pytest, {"file": "test_wrok.py"}, "file", "given/test_wrok.py is not there; did you mean test_work.py?"),
+    (
+        Pytest,
+        {"file": "test_work.py", "tests": {"test_f": 1.0, "test_ff": 2.0, "TestG::test_h": 1.0}},
+        "tests",
+        "given/test_work.py has no test_ff; did you mean test_f?",
+    ),
+    (
+        Pytest,
+        {"file": "test_work.py", "tests": {"TestG::test_k[2]": 1.0}},
+        "tests",
+        "given/test_work.py has no TestG::test_k; did you mean TestG::test_h?",
+    ),
+    (
+        Pytest,
+        {"file": "test_work.py", "tests": {"test_h": 1.0}},
+        "tests",
+        "given/test_work.py has no test_h; write TestG::test_h",
+    ),
     (ReportKind, {"file": "work.py", "terms": ("max|",)}, "terms", "an alternative without letters"),
     (
         ReportKind,
@@ -63,6 +81,9 @@ RIGHT = [
     (Source, {"file": "work.py", "forbid": ("*",), "allow": ("numpy.*",), "require_loops": 1}),
     (Script, {"file": "work.py", **NUMBER, "at_least": {"a": 1.0}, "at_most": {"a": 1.0}}),
     (Pytest, {"file": "test_work.py"}),
+    (Pytest, {"file": "test_work.py", "tests": {"test_f[1-2]": 1.0, "TestG": 1.0, "TestG::test_h": 2.0}}),
+    (Pytest, {"file": "test_more.py", "tests": {"test_from_elsewhere": 1.0}}),
+    (Pytest, {"file": "test_loop.py", "tests": {"test_made": 1.0}}),
     (ReportKind, {"file": "work.py", "terms": ("max|maximum",), "ratios": (ClaimedRatio(of=("a", "b|c")),)}),
     (Scaling, {**CALLED, "at_least": {"4": 2.5}}),
     (KernelLaunch, {**CALLED, "kernel": "k", "threads": 1024}),
@@ -90,10 +111,16 @@ def test_a_kind_says_how_many_gpus_an_item_needs(kind, keys, count):
 
 @pytest.fixture
 def assignment(tmp_path):
-    for name in ("reference/work.py", "given/test_work.py"):
+    sources = {
+        "reference/work.py": "def f(): return 1\n" * 100,
+        "given/test_work.py": "def test_f(): ...\nclass TestG:\n    def test_h(self): ...\n",
+        "given/test_more.py": "from tests_of_mine import *\n",
+        "given/test_loop.py": "for n in range(3): globals()[f'test_{n}'] = print\n",
+    }
+    for name, source in sources.items():
         file = tmp_path / name
-        file.parent.mkdir()
-        file.write_text("def f(): return 1\n" * 100)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(source)
     return str(tmp_path)
 
 
