@@ -29,6 +29,7 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Exi
     Without FILES also those of extensions and of each assignment.py. No code of inputs.py and expected.py
     runs: grader course check runs it.
     """
+    from grader.config.course import suffix_objection
     from grader.config.rubric import check_rubric
     from grader.files import is_file
     from grader.selftest.declared import static_problems
@@ -41,7 +42,8 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Exi
 
     problems = [] if files else [*static_problems(course, plugins)]
     for file in map(named, files) if files else course.rubrics():
-        lines = check_rubric(
+        lines = [suffix_objection(file)] if file.suffix == ".yml" else []
+        lines += check_rubric(
             file, kinds=plugins.checks, assignments=plugins.assignment_folders, declared=plugins.assignments
         )
         problems += lines

@@ -130,7 +130,7 @@ class Course:
         """
         folder = self.folder / "rubrics"
         if misnamed := sorted(folder.glob("*.yml")):
-            raise CourseError(*map(_misnamed, misnamed))
+            raise CourseError(*map(suffix_objection, misnamed))
         return tuple(sorted(folder.glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
@@ -143,7 +143,7 @@ class Course:
         if named is None:
             path = self.rubric_path(assignment)
             if is_file(path.with_suffix(".yml")):
-                raise CourseError(_misnamed(path.with_suffix(".yml")))
+                raise CourseError(suffix_objection(path.with_suffix(".yml")))
             if not is_file(path):
                 advice = "write one, or name one by --rubric"
                 raise CourseError(f"{show_path(path)}: there is no rubric for {assignment}; {advice}")
@@ -261,7 +261,8 @@ def _refuse_other_suffix(folder: Path) -> None:
         raise CourseError(f"{show_path(other)}: a course is described by {FILE}; rename it")
 
 
-def _misnamed(rubric: Path) -> str:
+def suffix_objection(rubric: Path) -> str:
+    """Return the message on a rubric with the suffix .yml."""
     return f"{show_path(rubric)}: rubrics end in .yaml; rename it"
 
 

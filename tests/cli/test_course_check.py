@@ -798,6 +798,13 @@ def test_a_rubric_is_checked_by_its_name_too(course):
     assert done.stdout.endswith("rubrics/vectors.yaml: fine\n")
 
 
+def test_a_rubric_of_another_suffix_is_refused_where_it_is_named(course):
+    (course / RUBRIC).rename(course / "rubrics" / "vectors.yml")
+    done = grader(course, "rubric", "check", "rubrics/vectors.yml")
+    refused = "grader: rubrics/vectors.yml: rubrics end in .yaml; rename it\n"
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", refused)
+
+
 def test_two_items_of_one_id_are_one_mistake(course):
     path = course / RUBRIC
     text = path.read_text().replace("points: 10  #", "points: 20  #")
