@@ -42,11 +42,16 @@ def check(context: click.Context, as_json: bool) -> ExitCode:
     """
     from grader.config.course import read_course
     from grader.selftest.course import check_course
+    from grader.selftest.functions import Remark
 
     folder = _folder(context)
     course, problems = read_course(folder, partial(_platforms, context))
     plugins = plugins_of(context, course.folder)
-    problems = tuple(dict.fromkeys((*problems, *check_course(course, plugins))))
+    lines = tuple(dict.fromkeys((*problems, *check_course(course, plugins))))
+    for line in lines:
+        if isinstance(line, Remark):
+            tell_line(line)
+    problems = tuple(line for line in lines if not isinstance(line, Remark))
     if not problems and not as_json:
         echo(f"{course.title}: fine; what each reference earns, grader verify says")
     return tell_problems(problems, as_json=as_json)

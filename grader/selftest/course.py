@@ -27,7 +27,7 @@ from grader.selftest.source_rules import source_problems
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield every problem of a course, each as a line with file, cause and remedy.
+    """Yield every problem of a course, each as a line with file, cause and remedy; and remarks (`Remark`).
 
     Runs the course's own families and oracles, on this machine and outside of any sandbox, and no code of a
     submission or of a reference. A family that imports what this machine lacks is not tried.

@@ -26,6 +26,8 @@ from grader.model.rubric import Item
 
 SEED = "0" * 32
 """Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
+OTHER_SEED = "1" * 32
+"""Of families that may give the same for every seed."""
 WITHIN_S = 60.0
 """Seconds in which a family must have given its cases, and an oracle its answer."""
 _NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
@@ -38,8 +40,14 @@ INPUTS_KEY = "inputs"
 """The option that names the family of a kind with `one_case`."""
 
 
+class Remark(str):
+    """A line on what may be meant as it is."""
+
+    __slots__ = ()
+
+
 def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
-    """Yield problems of the families and oracles that the items of a rubric name, each tried once."""
+    """Yield problems and remarks on the families and oracles that a rubric's items name, each tried once."""
     functions = CourseFunctions(folder, within_s=WITHIN_S)
     families = dict.fromkeys(name for item in items for name in _families_of(item))
     single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
@@ -120,6 +128,13 @@ def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterat
     if len(cases) != len(again):
         numbers = f"{len(cases)} cases, then {len(again)}"
         yield f"{where} gives {numbers}, for the same seed; draw everything from rng"
+        return
+    if any(_size(value) > 1 for case in cases for value in (*case.args, *case.kwargs.values())):
+        others = functions.draw(family, OTHER_SEED, 0)
+        values, other_values = ([[case.args, case.kwargs] for case in drawn] for drawn in (cases, others))
+        if _same(values, other_values):
+            constant = "gives the same for every seed, so that each run and each student has these inputs"
+            yield Remark(f"{where} {constant}; draw from rng, unless they are meant to be constant")
 
 
 def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: bool) -> Iterator[str]:
@@ -227,6 +242,15 @@ def _bytes_of(value: Any) -> int:
     if isinstance(value, Mapping):
         return sum(map(_bytes_of, value.values()))
     return int(getattr(value, "nbytes", 0))
+
+
+def _size(value: Any) -> int:
+    """Return how many numbers an array has, or the largest one in a list or a dictionary."""
+    if isinstance(value, list | tuple):
+        return max(map(_size, value), default=0)
+    if isinstance(value, Mapping):
+        return max(map(_size, value.values()), default=0)
+    return int(getattr(value, "size", 0))
 
 
 def _has_nan(value: Any) -> bool:

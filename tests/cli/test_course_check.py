@@ -605,6 +605,27 @@ def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wro
     assert done.returncode == (4 if line else 0), done.stderr
 
 
+def test_a_family_with_a_second_parameter_is_named_with_its_line(course):
+    path = course / INPUTS
+    path.write_text(path.read_text().replace("def vectors(rng)", "def vectors(rng, count)"))
+    line = path.read_text()[: path.read_text().index("def vectors")].count("\n") + 1
+    why = "a family is called with rng alone (missing a required argument: 'count'); give the rest defaults"
+    assert list(told(course)) == [f"{INPUTS}:{line}: vectors: {why}"]
+
+
+def test_a_family_that_is_the_same_for_every_seed_is_a_remark(course):
+    path = course / INPUTS
+    text = path.read_text()
+    own = "    rng = np.random.default_rng(0)\n"
+    head, body = text.split("def vectors(rng)", 1)
+    signature, body = body.split("\n", 1)
+    path.write_text(f"{head}def vectors(rng){signature}\n{own}{body}")
+    done = grader(course, "course", "check")
+    assert done.returncode == 0
+    assert done.stdout.startswith("GPU 101: fine")
+    assert ": vectors: gives the same for every seed" in done.stderr
+
+
 def test_a_timed_family_of_several_cases_is_named(course):
     path, reference = course / RUBRIC, course / "assignments/vectors/reference/vectors.py"
     reference.write_text(f"{reference.read_text()}\n\ndef slow(a, x, y):\n    return a * x + y\n")
