@@ -272,8 +272,8 @@ def _not_for_a_person(row: PointsRow, grade: StoredGrade) -> str:
         advice = suggestion(row.item, grade.items) if grade.items else "the rubric has none"
         return f"{row.item!r} is no item that a person gives points for; {advice}"
     return (
-        f"{_place(row)}: a program has decided it, without a flag; take the row out, or give points on its "
-        "page in grader review"
+        f"{_place(row)}: a program has decided it, without a flag; take the row out, or record a request in "
+        "grader review"
     )
 
 

@@ -8,13 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.checks.answer import AnswerKind
 from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import PointsGiven, read_points
 from grader.config.rubric import load_rubric
 from grader.grading.rubric_of_class import require_rubric_of, rubric_again, rubrics_in
 from grader.model.evidence import Evidence
-from grader.model.rubric import Item, Rubric
+from grader.model.rubric import MANUAL, Item, Rubric
+from grader.model.score import Standing
 from grader.plugins import Plugins
 from grader.scoring.score import score
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 DIGEST_DIGITS = 12
 """How much of a digest stands in the table, behind `sha256:`: spreadsheets make digits alone a number."""
+ALWAYS_LISTED = frozenset({MANUAL, AnswerKind.name})
+"""Kinds whose items have a row in the table also where a program has decided them."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,14 @@ def graded_submissions(
 def _stored(folder: Path, evidence: Evidence, rubric: Rubric, plugins: Plugins) -> StoredGrade:
     card = score(rubric, evidence, plugins.checks)
     flagged = frozenset(line.item for line in card.lines if line.flags)
+    final = frozenset(line.item for line in card.lines if line.standing is Standing.FINAL)
     given = read_points(folder, evidence.submission.digest)
     items = {
         item.id: item
         for item in rubric.items
-        if plugins.checks[item.check].by_hand or item.id in flagged or item.id in given
+        if item.check in ALWAYS_LISTED
+        or item.id in flagged
+        or item.id in given
+        or (plugins.checks[item.check].by_hand and item.id not in final)
     }
     return StoredGrade(folder, evidence, rubric, items, flagged)

@@ -10,7 +10,7 @@ from typing import Any
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions, documents_of
-from grader.cli.points import StoredGrade
+from grader.cli.points import ALWAYS_LISTED, StoredGrade
 from grader.config.points_csv import PointsRow
 from grader.config.points_file import WAITS, PointsGiven, judged
 from grader.grading.results import WORKSPACE
@@ -43,9 +43,8 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
 
 
 def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
-    always = item.check in {MANUAL, AnswerKind.name}
     waits = waits_for_person(item, grade.evidence.observations, plugins.checks)
-    return always or waits or item.id in grade.points_given or item.id in grade.flagged
+    return item.check in ALWAYS_LISTED or waits or item.id in grade.points_given or item.id in grade.flagged
 
 
 def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: str) -> PointsRow:

@@ -270,8 +270,26 @@ def test_whoever_looks_at_a_flag_decides_in_the_table(course, table, on_flag, wa
     done = table.load()
     assert done.returncode == 2
     assert (
-        "bob, rules: a program has decided it, without a flag; take the row out, or give points on its page "
-        "in grader review" in done.stderr
+        "bob, rules: a program has decided it, without a flag; take the row out, or record a request in "
+        "grader review" in done.stderr
+    )
+
+
+def test_a_row_of_an_item_that_a_program_decided_without_a_flag_is_refused(course, table):
+    """A slip in the column `item`, as filling down in a spreadsheet makes, changes no decided points."""
+    double = {"id": "double", "points": 4, "check": "matches_reference", "of": "work.double"}
+    course.rubric(STYLE, double | {"title": "double doubles", "inputs": "numbers"})
+    assert course.run("run", course.submit("ann")).returncode == 0
+    (row,) = table.export()
+    table.save([row | {"item": "double", "points": "1"}])
+    done = table.load()
+    assert (done.returncode, done.stderr.splitlines()) == (
+        2,
+        [
+            f"grader: {table.path}: row 2: ann, double: a program has decided it, without a flag; take the "
+            "row out, or record a request in grader review",
+            "grader: nothing was written",
+        ],
     )
 
 
