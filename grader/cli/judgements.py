@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
@@ -92,7 +92,14 @@ class Judgements:
             "reason": row.reason,
         }
 
-    def remark(self) -> str:
+    def remarks(self, skipped: Callable[[StoredGrade], Mapping[str, str]]) -> Iterator[str]:
+        """Return lines about rows of which nothing was saved, or what was saved does not count.
+
+        `skipped` returns the reasons of skipped items by what counts now: the table may open their gates.
+        """
+        return filter(None, (self._without_points_given(), self._of_skipped_items(skipped)))
+
+    def _without_points_given(self) -> str:
         """Return a line about rows whose texts are not saved, as they give no points; empty if none is so."""
         if not self._without_points:
             return ""
@@ -102,6 +109,22 @@ class Judgements:
         return (
             f"{self._where}: {rows} with a text and without points, not saved ({listed}{more}); "
             "give points there as well, and import the table again"
+        )
+
+    def _of_skipped_items(self, skipped: Callable[[StoredGrade], Mapping[str, str]]) -> str:
+        """Return a line about new points that do not count, as their items are skipped; empty for none."""
+        reasons = {folder: skipped(self._grade_of[folder]) for folder in self._records}
+        rows = sorted(
+            (number, f"row {number}: {_place(row)}: {reasons[folder][item]}")
+            for (folder, item), (number, row) in self._rows.items()
+            if item in reasons[folder]
+        )
+        if not rows:
+            return ""
+        listed = ", ".join(text for _, text in rows[:_LISTED]) + (", …" if len(rows) > _LISTED else "")
+        return (
+            f"{self._where}: points for an item that is skipped, in {counted(len(rows), 'row')} ({listed}); "
+            "they are saved, and count 0 until the needed item has all its points"
         )
 
     def compare(

@@ -97,6 +97,7 @@ def import_(
 
     from grader.cli.judgements import Judgements
     from grader.cli.points import StoredGrade, current_points, graded_submissions
+    from grader.cli.points_rows import skipped_items
     from grader.config.evidence_file import read_evidence
     from grader.config.points_csv import read_table
     from grader.grading.judged import count_points
@@ -143,7 +144,7 @@ def import_(
         if not judgements.problems:
             judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)
-        if remark := judgements.remark():
+        for remark in judgements.remarks(partial(skipped_items, plugins=plugins)):
             tell_line(remark)
         if book is not None:
             tell_of_mixtures(book, recorder.assignments)

@@ -12,7 +12,7 @@ from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_
 from grader.checks.judged import JudgedOptions, documents_of
 from grader.cli.points import ALWAYS_LISTED, StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import WAITS, PointsGiven, judged
+from grader.config.points_file import WAITS, PointsGiven, judged, read_points
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
@@ -35,7 +35,7 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
     """
     for folder in dict.fromkeys(grade.folder.parent for grade in graded):
         grades = [grade for grade in graded if grade.folder.parent == folder]
-        skipped = [_skipped(grade, plugins) for grade in grades]
+        skipped = [skipped_items(grade, plugins) for grade in grades]
         for item in grades[0].rubric.items:
             for grade, reasons in zip(grades, skipped, strict=True):
                 if _concerns_a_person(grade, item, plugins):
@@ -140,10 +140,13 @@ def _found(part: Suggested, answer: str) -> str:
     return "; ".join([f"{finding_in_words(part.finding)}, {part.points:g} suggested", *dict.fromkeys(words)])
 
 
-def _skipped(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:
-    """Return the reasons of items that nobody has to look at: what they need has lost points."""
+def skipped_items(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:
+    """Return the reasons of items that nobody has to look at: what they need has lost points.
+
+    What people gave is read anew: an import may have saved points since the folder was read.
+    """
     observations = dict(grade.evidence.observations)
-    for item, record in grade.points_given.items():
+    for item, record in read_points(grade.folder, grade.evidence.submission.digest).items():
         bare = Observation(item=item, outcome=Outcome.NOT_OBSERVED)
         observations[item] = judged(observations.get(item, bare), record)
     card = score(grade.rubric, replace(grade.evidence, observations=observations), plugins.checks)

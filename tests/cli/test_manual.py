@@ -160,6 +160,28 @@ def test_an_item_that_is_skipped_waits_for_nobody(course, table):
     assert row["now"] == '0: skipped: needs "work.py is there"'
 
 
+def test_points_for_a_skipped_item_are_saved_and_the_line_says_that_they_do_not_count(course, table):
+    report = {"id": "report", "title": "A report", "points": 1, "check": "manual", "asks": "There?"}
+    course.rubric(report, STYLE | {"needs": ["report"]})
+    course.run("run", course.submit("ann"))
+    rows = table.export()
+    table.save([row | {"points": "0" if row["item"] == "report" else "3"} for row in rows])
+    done = table.load()
+    assert (done.returncode, done.stderr.splitlines()) == (
+        0,
+        [
+            f"grader: {table.path}: points for an item that is skipped, in 1 row (row 3: ann, style: not "
+            'counted: needs "A report"); they are saved, and count 0 until the needed item has all its '
+            "points",
+            f"{table.path}: 2 new judgements saved",
+        ],
+    )
+    assert item(course)["points"] == 0
+    table.save([row | {"points": "1" if row["item"] == "report" else "2"} for row in rows])
+    assert "count 0" not in table.load().stderr
+    assert item(course)["points"] == 2
+
+
 def test_points_that_the_table_shows_with_a_flag_may_be_changed(course, table):
     course.rubric(STYLE | {"points": 4}, FILES)
     course.run("run", course.submit("ann"))
