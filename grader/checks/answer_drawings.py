@@ -118,7 +118,7 @@ def _suggested(suggestion: Suggestion) -> ValueTable:
         (
             part.criterion.name,
             finding_in_words(part.finding),
-            number(part.points),
+            number(part.points) if part.is_suggested else "",
             number(part.criterion.points),
         )
         for part in suggestion.parts
@@ -129,7 +129,7 @@ def _suggested(suggestion: Suggestion) -> ValueTable:
         caption="A suggestion of a program that looks for words. Nothing counts until a person has decided.",
         head=("Criterion", "Finding", "Suggested", "Of"),
         words=frozenset({1}),
-        rows=(*rows, total) if len(rows) > 1 else rows,
+        rows=(*rows, total) if len(rows) > 1 and suggestion.useful else rows,
         at_most=len(rows) + 1,
         for_staff=True,
     )

@@ -137,7 +137,8 @@ def _found(part: Suggested, answer: str) -> str:
     if part.finding.state is MatchState.BY_HAND:
         return ""
     words = (f"«{answer[start:end]}»" for start, end in part.finding.spans[:_MOST_WORDS])
-    return "; ".join([f"{finding_in_words(part.finding)}, {part.points:g} suggested", *dict.fromkeys(words)])
+    suggested = f", {part.points:g} suggested" if part.is_suggested else ""
+    return "; ".join([f"{finding_in_words(part.finding)}{suggested}", *dict.fromkeys(words)])
 
 
 def skipped_items(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from grader.matching.terms import find_term, sentences_with
 from grader.matching.units import is_unit_word, unit_named
 
 NEGATED = "stands beside a negation or in a question"
+STRUCK = "what fits was struck out"
 _CLAUSE_ENDS = frozenset(",;|\t/") | frozenset("，、；")  # noqa: RUF001 - they end Chinese clauses
 _CLAUSE_WORDS = frozenset({"and", "und", "et", "y", "和", "while", "whereas"})
 _ALONE = re.compile(r"\W{0,9}\d{1,9}\W?[^\W\d]{0,20}\W{0,9}")
@@ -55,7 +56,16 @@ class Finding:
 
 
 def look_for(match: Match | None, passage: Passage) -> Finding:
-    """Hold a passage against a criterion's matcher."""
+    """Hold a passage against a criterion's matcher; what rests on words that were struck out is uncertain."""
+    finding = _look_for(match, passage)
+    if finding.share and passage.without_struck is not passage:
+        rest = _look_for(match, passage.without_struck)
+        if (rest.state, rest.share) != (finding.state, finding.share):
+            return Finding(state=MatchState.UNCERTAIN, spans=finding.spans, why=STRUCK)
+    return finding
+
+
+def _look_for(match: Match | None, passage: Passage) -> Finding:
     if match is None:
         return Finding(state=MatchState.BY_HAND)
     if match.terms:
@@ -88,7 +98,7 @@ def _counted(clear: int, doubtful: int, enough: int, spans: tuple[Span, ...]) ->
     why = f"{clear} of {enough}" if enough > 1 else ""
     if doubtful:
         why = ", ".join(filter(None, (why, f"{'some' if doubtful > 1 else 'one'} {NEGATED}")))
-        return Finding(state=MatchState.UNCERTAIN, share=clear / enough, spans=spans, why=why)
+        return Finding(state=MatchState.UNCERTAIN, spans=spans, why=why)
     state = MatchState.PARTLY if clear else MatchState.NOT_MET
     return Finding(state=state, share=clear / enough, spans=spans, why=why if clear else "")
 

@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]
@@ -18,6 +18,10 @@ LONGEST = 20_000
 LONGEST_HEADING = 160
 COPIED_TOKENS = 5
 """A sentence of at least so many tokens that stand in the question in this order is copied from it."""
+
+STRUCK_TEXT = re.compile(r"~~(?s:.*?)(?:~~|\Z)|(?:\S[\u0335-\u0338])+")
+"""What a writer struck out, as readers of documents mark it (of a mark that nothing closes, the rest), or
+letter by letter with the strokes that Unicode has for it."""
 
 _NO_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -79,6 +83,7 @@ class Passage:
 
     def __init__(self, text: str, question: str = "", aside: Sequence[Span] = ()) -> None:
         self.text = text[:LONGEST]
+        self._context = question, aside
         self.tokens = tuple(_tokens(self.text))
         self._starts = [token.start for token in self.tokens]
         self.sentences = tuple(_sentences(self.text, self._starts))
@@ -96,6 +101,12 @@ class Passage:
             for index, s in enumerate(self.sentences)
             if self.text[s.start : s.end].rstrip()[-1:] in _ASKS
         )
+
+    @cached_property
+    def without_struck(self) -> Passage:
+        """The passage with blanks in place of what its writer struck out; itself if nothing was."""
+        text = STRUCK_TEXT.sub(lambda struck: re.sub(".", " ", struck[0]), self.text)
+        return self if text == self.text else Passage(text, *self._context)
 
     def sentence_at(self, position: int) -> int:
         """Return the index of the sentence that a position lies in."""

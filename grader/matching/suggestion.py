@@ -61,6 +61,11 @@ class Suggested:
     finding: Finding
     points: float
 
+    @property
+    def is_suggested(self) -> bool:
+        """Whether a person can accept the points: a matcher looked, and has no doubt."""
+        return self.finding.state not in {MatchState.BY_HAND, MatchState.UNCERTAIN}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
@@ -97,9 +102,9 @@ class Suggestion:
 
     @property
     def useful(self) -> bool:
-        """Whether a matcher looked at every criterion, so that the sum can be accepted."""
-        looked_at = all(part.finding.state is not MatchState.BY_HAND for part in self.parts)
-        return bool(self.parts) and looked_at and not self.to_the_grader
+        """Whether points are suggested for every criterion, so that the sum can be accepted."""
+        is_suggested = all(part.is_suggested for part in self.parts)
+        return bool(self.parts) and is_suggested and not self.to_the_grader
 
 
 def suggest(

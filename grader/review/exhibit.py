@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import AnswerPart, answer_parts, finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions
-from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
 from grader.model.rubric import MANUAL
 from grader.reports.layout import base64_only
@@ -105,13 +104,13 @@ def _answer(item: Item, observation: Observation) -> Exhibit:
     facts = observation.facts
     text = str(facts["answer"])
     suggestion = suggestion_for(item.options, observation)
-    useful = suggestion.useful and bool(text.strip())
+    is_readable = bool(text.strip()) and not suggestion.to_the_grader
     rows = tuple(
         CriterionRow(
             name=part.criterion.name,
             possible=part.criterion.points,
             feedback=part.criterion.feedback,
-            suggested=part.points if useful and part.finding.state is not MatchState.BY_HAND else None,
+            suggested=part.points if is_readable and part.is_suggested else None,
             finding=finding_in_words(part.finding),
             words=tuple(dict.fromkeys(text[start:end] for start, end in part.finding.spans[:MOST_WORDS])),
         )
@@ -126,6 +125,6 @@ def _answer(item: Item, observation: Observation) -> Exhibit:
         missing=bool(facts["missing"]),
         pictures=tuple(pictures),
         rows=rows or _rows(item),
-        suggested=suggestion.points if useful else None,
+        suggested=suggestion.points if is_readable and suggestion.useful else None,
         drawings=(),
     )

@@ -176,7 +176,7 @@ def test_the_table_has_each_part_and_what_was_found_of_it(homework):
     homework.grade("2. 9x, for nine pixels are copied.\n")
     assert homework.export()["ann", "half"]["criteria"].splitlines() == [
         "1. why (1)",
-        "2. how much (2): uncertain: has no unit, 0 suggested; «nine»",
+        "2. how much (2): uncertain: has no unit; «nine»",
     ]
 
 
@@ -259,6 +259,27 @@ def test_nothing_can_be_accepted_where_nothing_is_suggested(homework):
     rows = homework.export()
     rows["ann", "style"]["points"] = "ok"
     assert "style: nothing is suggested that ok could take; write points" in homework.load(rows).stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("On the chip are no registers and shared memory.", "one stands beside a negation or in a question"),
+        ("~~On the chip are registers and shared memory.~~", "what fits was struck out"),
+    ],
+)
+def test_an_uncertain_answer_suggests_nothing_that_ok_could_take(homework, answer, found):
+    homework.grade(f"1. {answer}\n\nGlobal memory is off-chip.\n\n2. (64, 3, 128, 128)\n")
+    rows = homework.export()
+    row = rows["ann", "memories"]
+    first, second = row["criteria"].splitlines()
+    assert first.startswith("1. on the chip (3): uncertain: ")
+    assert found in first or "some stands beside" in first
+    assert "suggested" not in first
+    assert second.startswith("2. off the chip (1): met, 1 suggested")
+    assert row["suggested"] == ""
+    row["points"] = "ok"
+    assert "memories: nothing is suggested that ok could take; write points" in homework.load(rows).stderr
 
 
 def test_a_person_stands_above_the_program_through_runs_and_changes_of_the_rubric(homework):

@@ -116,6 +116,32 @@ def test_terms_in_the_wrong_place_or_negated_are_not_met(text, state):
     assert matched(MEMORIES, text)[0] is state
 
 
+@pytest.mark.parametrize(
+    ("match", "text", "state"),
+    [
+        (MEMORIES, "~~On-chip: registers and shared memory~~", UNCERTAIN),
+        (MEMORIES, "~~On-chip:~~ registers and shared memory", UNCERTAIN),
+        (MEMORIES, "On-chip: registers and ~~shared memory~~", UNCERTAIN),
+        (MEMORIES, "On-chip: ~~global,~~ registers and shared memory", MET),
+        (MEMORIES, "~~On-chip: registers,\nshared memory", UNCERTAIN),
+        (MEMORIES, "~~a draft~~\nOn-chip: registers, shared memory", MET),
+        (STEPS, "~~Allocate,~~ copy and launch.", MET),
+        (STEPS, "~~Allocate and~~ copy.", UNCERTAIN),
+        (SHAPE, "~~(64, 3, 128, 128)~~", UNCERTAIN),
+        (SHAPE, "~~64 images, 3 channels, 128 x 128~~", UNCERTAIN),
+        (COUNT, "~~3~~", UNCERTAIN),
+        (COUNT, "3\u0336", UNCERTAIN),
+        (ORDERED, "~~3D and 4D, respectively~~", UNCERTAIN),
+        (OPTION, "~~(b)~~", UNCERTAIN),
+        (CODE, "~~.to( and cpu()~~", UNCERTAIN),
+    ],
+)
+def test_what_only_struck_out_words_meet_is_uncertain(match, text, state):
+    finding = look_for(match, Passage(text))
+    assert finding.state is state
+    assert bool(finding.share) is (state is MET)
+
+
 def test_so_many_groups_are_enough_and_fewer_are_a_share():
     assert look_for(STEPS, Passage("We copied the data and kernels were launched.")).state is MET
     finding = look_for(STEPS, Passage("Memory is allocated."))
