@@ -9,10 +9,10 @@ from typing import Any
 
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_words, suggestion_for
-from grader.checks.judged import JudgedOptions, documents_of
+from grader.checks.judged import JudgedOptions, documents_asked, documents_of
 from grader.cli.points import ALWAYS_LISTED, StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import WAITS, PointsGiven, judged, read_points
+from grader.config.points_file import WAITS, PointsGiven, judged, read_points, waiting_note
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
@@ -165,7 +165,7 @@ def _now(grade: StoredGrade, item: Item, plugins: Plugins, skipped: str) -> str:
     elif skipped:
         text = f"0: {skipped}"
     elif item.check == MANUAL:
-        text = WAITS
+        text = waiting_note(documents_asked(item), grade.evidence.submission.files)
     elif verdict.standing is Standing.HELD:
         text = f"{WAITS}: held, {verdict.fraction * item.points:g} so far: {verdict.reason}"
     elif verdict.standing is Standing.FINAL:

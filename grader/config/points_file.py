@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,18 @@ def append_missing(folder: Path, records: Sequence[PointsGiven]) -> None:
         append_points(folder, missing)
 
 
+def waiting_note(reads: str, files: Iterable[str]) -> str:
+    """Say that a manual item waits, and that the file which the person `reads` was not handed in.
+
+    Args:
+        reads: a file's name or a pattern of names; empty if none is named.
+        files: the names of the submission's files.
+    """
+    if not reads or any(fnmatchcase(file, reads) for file in files):
+        return WAITS
+    return f"{WAITS}: no {reads} was handed in" if "*" in reads else f"{WAITS}: {reads} was not handed in"
+
+
 def with_points(
     folder: Path, submission: Submission, tasks: Sequence[Task], observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
@@ -140,8 +153,9 @@ def with_points(
     observations = dict(observed)
     for task in tasks:
         if task.check == MANUAL:
+            note = waiting_note(str(task.options.get("reads", "")), submission.files)
             observations[task.item] = Observation(
-                item=task.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, digest=task.digest
+                item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, digest=task.digest
             )
         if record := points_by_item.get(task.item):
             bare = Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, digest=task.digest)

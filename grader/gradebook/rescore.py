@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
-from grader.config.points_file import WAITS, PointsGiven
+from grader.config.points_file import PointsGiven, waiting_note
 from grader.gradebook.book import Gradebook, add_score, current_scores
 from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
 from grader.gradebook.rows import card_text, join, read_card, read_rubric_name, revive
@@ -93,7 +93,9 @@ class Judge:
         self._digests = digests
         self._extensions = extensions or {}
         self._zone = zone
-        self._by_hand = frozenset(item.id for item in rubric.items if item.check == MANUAL)
+        self._reads = {
+            item.id: str(getattr(item.options, "reads", "")) for item in rubric.items if item.check == MANUAL
+        }
         checks = {type(kinds[item.check]).__module__ for item in rubric.items}
         self.needs_texts = not all(module.startswith(BUILTIN_KINDS) for module in checks)
         """Whether the texts of cases have to be read as well."""
@@ -113,8 +115,9 @@ class Judge:
                 observation.digest == digest or "points_given" in observation.quantities
             ):
                 yield name, observation  # a person's points are bound to the submission, not to the task
-            elif name in self._by_hand:
-                yield name, Observation(item=name, outcome=Outcome.NOT_OBSERVED, note=WAITS, digest=digest)
+            elif name in self._reads:
+                note = waiting_note(self._reads[name], submission.files)
+                yield name, Observation(item=name, outcome=Outcome.NOT_OBSERVED, note=note, digest=digest)
 
 
 def rescore(book: Gradebook, judge: Judge, *, apply: bool = False) -> Iterator[Rescored]:

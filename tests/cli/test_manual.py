@@ -116,6 +116,22 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     assert "0 new judgements" in table.load().stderr
 
 
+@pytest.mark.parametrize(
+    ("reads", "missing"),
+    [("more.py", "more.py was not handed in"), ("m*.py", "no m*.py was handed in"), ("work.py", "")],
+)
+def test_a_file_that_a_person_reads_and_nobody_handed_in_is_named(course, table, reads, missing):
+    course.rubric(STYLE | {"reads": reads})
+    assert course.run("run", course.submit("ann"), "--gradebook", "book.db").returncode == 0
+    waits = f"waits for a person: {missing}" if missing else "waits for a person"
+    assert item(course)["reason"] == waits
+    assert waits in (course.results() / "feedback" / "report.html").read_text()
+    (row,) = table.export()
+    assert row["now"] == waits
+    assert bool(row["document"]) is not bool(missing)
+    assert "reason" not in course.run("rescore", "tiny", "--gradebook", "book.db").stdout
+
+
 @pytest.mark.parametrize("column", ["comment", "reason"])
 def test_a_row_with_a_text_and_without_points_is_named(course, table, column):
     course.run("run", *(course.submit(f"s{number}") for number in range(6)))
