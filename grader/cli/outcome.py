@@ -147,6 +147,8 @@ class RunSummary:
 
             name = self._uploads[number].name
             code = tell(result, lambda problem: self._tell_refused(problem, name, type(result)))
+            if code is ExitCode.BUG and self._of_class:  # a traceback names nobody
+                tell_line(f"{name}: is not graded, for the bug above")
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
             self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             self._ungraded.update(self._senders(self._uploads[number]))

@@ -274,6 +274,21 @@ def test_a_full_disk_is_counted_in_a_class_whatever_the_temporary_folder(course,
     ]
 
 
+def test_a_bug_of_ours_is_told_with_the_submission_that_met_it(course, tmp_path, capsys):
+    uploads = tuple(tmp_path / f"{student}.zip" for student in ("ann", "ben"))
+    parts = RunInput(uploads=uploads, older=((),) * 2, several=False, problems=(), unread=())
+    summary = RunSummary(
+        load_course(course.folder), parts, tmp_path, accepts=lambda _: (), as_json=False, require_final=False
+    )
+    for number in range(2):
+        summary.add(number, RuntimeError("a bug"))
+    assert summary.close() == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if "zip" in line] == [
+        f"grader: {student}.zip: is not graded, for the bug above" for student in ("ann", "ben")
+    ]
+
+
 @pytest.fixture
 def lanes(course, tmp_path):
     """A course whose items meet, or want to be alone."""
