@@ -177,7 +177,7 @@ def test_a_name_that_two_bring_is_told_with_both(course):
     done = course.run("plugins")
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
-    assert "grader_course.tiny" in line
+    assert "assignments/tiny/assignment.py already brings" in line
     assert "assignments/twin/assignment.py:9: grader_checks: " in line
     assert "'breaks'" in line
 
