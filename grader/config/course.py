@@ -98,19 +98,23 @@ class Course:
                 extensions[party] = max(extensions.get(party, 0.0), by_assignment[assignment])
         return extensions
 
+    def nobody(self, who: str) -> str:
+        """Return why an extension's name is that of nobody on the roster; empty if it is, or without one."""
+        names = {name for entry in self.roster.students for name in (entry.student, entry.team) if name}
+        if not names or who in names:
+            return ""
+        if not all(member in names for member in who.split("+")):
+            return f"nobody on the roster is called so; {suggestion(who, names)}"
+        message = self.roster.other_team(who.split("+"))
+        return f"{message}; name the team, or each student alone" if message else ""
+
     def extensions_for_nobody(self) -> tuple[str, ...]:
         """Return a line for each extension whose name is not on the roster; none without a roster."""
-        names = {name for entry in self.roster.students for name in (entry.student, entry.team) if name}
         lines: list[str] = []
         problems: list[Problem] = []
-        for who in self.extensions if names else ():
-            if who in names:
-                continue
-            if not all(member in names for member in who.split("+")):
-                message = f"nobody on the roster is called so; {suggestion(who, names)}"
-            elif message := self.roster.other_team(who.split("+")):
-                message += "; name the team, or each student alone"
-            else:
+        for who in self.extensions:
+            message = self.nobody(who)
+            if not message:
                 continue
             if place := self.extension_places.get(who):
                 lines.append(f"{place}: student: {quoted(who)}: {message}")

@@ -278,8 +278,15 @@ class _Draft:
             if kind.builds and assignment.build is None:
                 message = "assignment.py does not say how it is built; give it a build=Build(…)"
                 self.reading.wrong(("items", index, "check"), message)
+            refused = self._refused_keys(index)
             for path, message in unaccepted_options(kind.Options, values, assignment, folder):
-                self.reading.wrong(("items", index, *path), message)
+                if path[0] not in refused:
+                    self.reading.wrong(("items", index, *path), message)
+
+    def _refused_keys(self, index: int) -> frozenset[str]:
+        """Return the keys of an item whose values its own kind refuses: `key: message` on the whole item."""
+        messages = (each.message for each in self.reading.problems if each.path == ("items", index))
+        return frozenset(message.partition(":")[0] for message in messages)
 
     def check_builds(self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]) -> None:
         """Check that an item needs the build if the file that it calls cannot be imported without."""

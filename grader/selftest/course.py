@@ -139,7 +139,7 @@ def _extensions_of_nothing(
     problems = []
     for who, by_assignment in course.extensions.items():
         for name in by_assignment:
-            if name in without:
+            if name in without and not course.nobody(who):  # that is told, and comes first
                 message = f"no rubric of {name} has a due, so that nothing is extended; give one there"
                 if place := course.extension_places.get(who):
                     yield f"{place}: {message}"
