@@ -22,6 +22,9 @@ LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+LIKE_SPACE = re.compile("[\xa0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff]")
+"""Characters that editors show as a space, or not at all, and that are a part of a text in YAML."""
+
 CONSTANTS: Mapping[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -153,6 +156,8 @@ def _events(text: str) -> list[Any]:
     return events
 
 
+_NEAR = 3
+"""The number of lines, up to that of a complaint, in which its cause is looked for."""
 _CHECK = "check indentation, quotes, brackets and colons"
 _ADVICE = {
     "mapping values are not allowed": f"put a text with a colon in it in quotes, or {_CHECK}",
@@ -170,6 +175,10 @@ def _advice(complaint: str, text: str, mark: Any) -> str:
     lines = until[-1:]
     if any(line[mark.column : mark.column + 1] == "\t" for line in lines):
         return "indent with spaces, not with tabs"
+    before = [*enumerate(text.splitlines()[: mark.line + 1], 1)][-_NEAR:] if mark else []
+    for number, line in before:  # the parser takes what it begins for a part of the text before it
+        if space := LIKE_SPACE.search(line.lstrip(" -")[:1]):
+            return f"line {number} begins with U+{ord(space[0]):04X}, which looks like a space; write spaces"
     return next((words for part, words in _ADVICE.items() if part in complaint), _CHECK)
 
 
@@ -214,7 +223,11 @@ class _Tree:
             return self.mapping(index + 1, path)
         if isinstance(event, yaml.SequenceStartEvent):
             return self.sequence(index + 1, path)
-        return (_scalar(event.value) if event.implicit[0] else event.value), index + 1
+        if not event.implicit[0]:
+            return event.value, index + 1
+        if (space := LIKE_SPACE.search(event.value)) and not isinstance(_scalar(event.value.strip()), str):
+            self.wrong(path, f"ends with U+{ord(space[0]):04X}, which looks like a space; remove it", event)
+        return _scalar(event.value), index + 1
 
     def sequence(self, index: int, path: KeyPath) -> tuple[list[Any], int]:
         """Return the items of a list, up to its end."""
@@ -254,6 +267,10 @@ class _Tree:
             return "merge keys are not understood here; write the keys out"
         if not isinstance(key, str):
             return "a key must be text; put it in quotes"
+        if event.implicit[0] and (space := LIKE_SPACE.search(key)):
+            return (
+                f"holds U+{ord(space[0]):04X}, which looks like a space; write a space, or put it in quotes"
+            )
         if key in entries:
             first = self.keys[*path, key].line
             return f"given twice, first in line {first}; keep one"

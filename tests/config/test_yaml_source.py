@@ -146,6 +146,11 @@ def test_a_syntax_error_is_one_located_line_with_advice() -> None:
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
+        (
+            "- b: 1\n\xa0\xa0c: 1\n  d: 1\n",
+            "; line 2 begins with U+00A0, which looks like a space; write spaces",
+        ),
+        ("- b: 1\n  \u3000c: 1\nd\n", "; line 2 begins with U+3000, which looks like a space; write spaces"),
         ("a:\n\tb: 1\n", "; indent with spaces, not with tabs"),
         ("a:\n  b: 1\n\tc: 1\n", "; indent with spaces, not with tabs"),
         (
@@ -159,6 +164,13 @@ def test_a_syntax_error_is_one_located_line_with_advice() -> None:
 def test_advice_fits_the_syntax_error(text: str, advice: str) -> None:
     (line,) = lines(text)
     assert line.endswith(advice)
+
+
+def test_what_looks_like_a_space_is_named_where_it_makes_another_key_or_no_number() -> None:
+    assert lines("\xa0a: 1\nb: 5\xa0\nc: some\xa0text\xa0\n'd\xa0': 1\n") == (
+        "f.yaml:1:1: \xa0a: holds U+00A0, which looks like a space; write a space, or put it in quotes",
+        "f.yaml:2:4: b: ends with U+00A0, which looks like a space; remove it",
+    )
 
 
 @pytest.mark.parametrize(
