@@ -16,7 +16,8 @@ _TEAM_LETTERS = 200
 _READABLE_LETTERS = 40
 """Of a display name; with the longest id they stay below what a student's name may have."""
 
-_ALLOWED = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most; a team as alice+bob"
+SENDER_NAMES = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most; a team as alice+bob"
+"""What `--student`, or the name of an archive or folder without a platform's form, may be."""
 
 _ID = "(?P<id>[1-9][0-9]{0,19})"
 _LATE = "(?P<late>LATE_)?"
@@ -103,7 +104,7 @@ def sender_named(student: str, name: str, *, roster: Roster | None = None) -> Se
     Raises:
         UsageError: it is not safe as the name of a folder.
     """
-    no_name = f"--student {shown(student)!r}: is no name that can be used; give {_ALLOWED}"
+    no_name = f"--student {shown(student)!r}: is no name that can be used; give {SENDER_NAMES}"
     return _on_roster(student, name, roster, UsageError(no_name))
 
 
@@ -131,7 +132,9 @@ def _from_platform(match: re.Match[str], file: str, name: str, roster: Roster) -
     lms_id: str | None = match["id"]
     parts = match.groupdict()
     if lms_id is not None and (party := roster.by_id.get(lms_id)):
-        message = f"roster: {shown(party)!r} for id {lms_id}: is no name that can be used; write {_ALLOWED}"
+        message = (
+            f"roster: {shown(party)!r} for id {lms_id}: is no name that can be used; write {SENDER_NAMES}"
+        )
         sender = _sender(party, file, CourseError(message))
     else:
         sender = _sender(_readable(match["name"], lms_id), file, _unsaid(name))
@@ -160,9 +163,8 @@ def _on_roster(student: str, file: str, roster: Roster | None, otherwise: Except
     """
     party = roster.hands_in_as(student) if roster else student
     if party != student:
-        message = (
-            f"roster: {shown(party)!r} for {shown(student)}: is no name that can be used; write {_ALLOWED}"
-        )
+        whose = f"{shown(party)!r} for {shown(student)}"
+        message = f"roster: {whose}: is no name that can be used; write {SENDER_NAMES}"
         otherwise = CourseError(message)
     return _sender(party, file, otherwise)
 
@@ -178,5 +180,5 @@ def _sender(party: str, file: str, otherwise: Exception) -> Sender:
 def _unsaid(name: str) -> NamelessError:
     return NamelessError(
         f"{shown(name)}: its name does not say who handed it in; rename it, or grade it by itself with "
-        f"--student NAME ({_ALLOWED})"
+        f"--student NAME ({SENDER_NAMES})"
     )

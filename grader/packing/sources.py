@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 
 from grader.config.problem import show_path
 from grader.config.yaml_source import read_yaml
-from grader.errors import CourseError
+from grader.errors import CourseError, UsageError
+from grader.intake.names import SENDER_NAMES, sender_of
 from grader.packing.archives import zip_file
 from grader.packing.pdf import pdf
 
@@ -33,9 +34,15 @@ def files_of(folder: Path) -> dict[str, bytes]:
     """Collect the files of one submission: content by path, sorted by path.
 
     Raises:
-        CourseError: it has no files, or names a base that is not there or has a base itself, or the base does
-            not have what is to be left out or changed.
+        CourseError: its name can be no student's and it is not to be refused, or it has no files, or names a
+            base that is not there or has a base itself, or the base does not have what is to be left out or
+            changed.
     """
+    try:
+        sender_of(f"{folder.name}.tar.gz")
+    except UsageError:
+        if not expected(folder).get("refused"):
+            _wrong(folder, f"is called as nobody can be who hands in; rename it: {SENDER_NAMES}")
     files = _of_base(folder)
     files.update(dict.fromkeys(_lines(folder / "binaries.txt"), BINARY))
     for report in folder.glob("*.txt"):

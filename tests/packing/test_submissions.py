@@ -35,6 +35,15 @@ def entries(archive):
         return {entry.name: opened.extractfile(entry).read() for entry in opened}
 
 
+@pytest.mark.parametrize("name", ["ann again", "-ann", "ann+", "añn"])
+def test_a_folder_that_is_called_as_no_student_can_be_is_refused(sources, name):
+    submission(sources / name, "about: a.\n", {"utils.py": ""})
+    with pytest.raises(CourseError, match=r"is called as nobody can be .*; rename it: letters A-Z, digits"):
+        build(sources / name)
+    (sources / name / "expected.yaml").write_text("about: a.\nrefused: its name does not say\n")
+    assert build(sources / name)[0] == f"{name}.tar.gz"
+
+
 def test_a_tar_tells_nothing_of_when_where_and_by_whom_it_was_built(sources):
     name, archive = build(sources / "ann")
     assert name == "ann.tar.gz"
