@@ -118,6 +118,7 @@ class ChildSubject:
 
     def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; see `grader.contracts.context.Subject`."""
+        _require_bare(function)
         sent = _written(case, {"do": "call", "function": function}, self._child.shared_buffer.arguments)
         launches = Launches(proof or "", self._carrying, skip)
         # bytes with bytes: a view is compared element by element, ten times slower
@@ -147,6 +148,7 @@ class ChildSubject:
         skip: int = 0,
     ) -> Burst:
         """Call a function with one case after the other; see `grader.contracts.context.Subject`."""
+        _require_bare(function)
         first: dict[str, object] = {"do": "call", "function": function}
         requests = [(case, first) for case in cases] + [(cases[-1], {"do": "again"})] * again
         shared_buffer = self._child.shared_buffer.arguments
@@ -274,6 +276,17 @@ class _Sent:
     """Where each argument's arrays lie."""
     outside: Mapping[int, Callable[..., Any]]
     """The functions among the arguments, which stay here, by the number that stands in their place."""
+
+
+def _require_bare(function: str) -> None:
+    """Refuse the name of a function with its module, as a rubric writes it.
+
+    Raises:
+        ValueError: it has a dot.
+    """
+    bare = function.rpartition(".")[2]
+    if bare != function:
+        raise ValueError(f"subject.call takes {bare!r}, without the module, got {function!r}")
 
 
 def _written(case: InputCase, request: dict[str, object], buffer: memoryview) -> _Sent:

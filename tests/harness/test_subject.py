@@ -108,6 +108,14 @@ def test_a_missing_function_is_refused_with_the_name_that_is_nearly_right(classr
     assert call.note == "there is no function sigmoid(); did you mean sigmiod()?"
 
 
+def test_a_function_is_called_by_its_name_without_the_module(classroom):
+    with classroom.submit("def f(): return 1") as subject:
+        for call in (lambda: subject.call("work.f", case()), lambda: subject.burst("work.f", [case()])):
+            with pytest.raises(ValueError, match=r"takes 'f', without the module, got 'work\.f'"):
+                call()
+        assert subject.call("f", case()).value == 1
+
+
 def test_what_is_asked_for_by_its_own_name_is_not_suggested(classroom):
     with classroom.submit("def random_weights(x): return x\ndef zeros_wights(x): return x") as subject:
         subject.others = lambda: {"random_weights", "zeros_weights"}
