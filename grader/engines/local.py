@@ -264,24 +264,33 @@ class _Session:
             self._exclusive.appendleft(worker.partner)
         worker.order = worker.partner = None
         complaints = worker.process.complaints()
+        task = next((task for task in order.job.tasks if task.item == worker.item), None)
+        mistake, worker.item = "", ""
         if status != 0 or complaints:
             self._workers.remove(worker)
             ended = worker.process.stop()
+            if status is None and ended >= 0 and not complaints and task:  # os._exit alone is so quiet
+                mistake = _ENDED_BY_COURSE.format(status=ended, check=task.check)
             status = ended if status is None else status
+            mistake = mistake or (mistake_in(complaints) if status == -ENDS else "")
         remove_job(order)
         log = order.outbox / WORKER_LOG
         if complaints.strip():
             with suppress(OSError), log.open("a") as file:  # a full disk: the last line is in the problem
                 file.write(block(complaints))
-        if status == 0:
+        if status == 0 and not mistake:
             return ""
-        mistake = mistake_in(complaints) if status == -ENDS else ""
-        task = next((task for task in order.job.tasks if task.item == worker.item), None)
         if mistake and task:
             return _write_mistake(order, task, mistake)
         last = complaints.strip().splitlines()[-1:]
         why = "".join(f": {line}" for line in last)
         return f"{log}: the worker {ending(status)} before it had finished{why}; run again"
+
+
+_ENDED_BY_COURSE = (
+    "a function of the course ended grader's own process with status {status}, without an exception, while "
+    "{check} observed; look for os._exit in checks.py, inputs.py and expected.py"
+)
 
 
 def _write_mistake(order: Order, task: Task, note: str) -> str:

@@ -339,6 +339,22 @@ def test_4_if_a_function_of_the_course_stays_in_compiled_code_and_other_items_ar
     assert all("square has not ended yet" in line for line in lines_of(done))
 
 
+@pytest.mark.parametrize("status", [0, 3])
+def test_4_if_a_function_of_the_course_ends_the_worker_and_other_items_are_observed(course, status):
+    ends = f"import os\n\ndef double(x): return x + x\n\ndef square(x): os._exit({status})\n"
+    course.write("assignments/tiny/expected.py", ends)
+    course.rubric(DOUBLE, SQUARE, DOUBLE | {"id": "third"})
+    done = course.run("run", course.submit())
+    assert done.returncode == 4, done.stderr
+    first, seen, last = (r["observation"] for r in course.records() if r["record"] == "observation")
+    assert (first["outcome"], last["outcome"]) == ("observed", "observed")
+    assert (seen["item"], seen["outcome"], seen["fault"]) == ("square", "not_observed", "course")
+    assert seen["note"] == (
+        f"a function of the course ended grader's own process with status {status}, without an exception, "
+        "while matches_reference observed; look for os._exit in checks.py, inputs.py and expected.py"
+    )
+
+
 def test_a_mistake_in_what_a_kind_of_the_course_draws_is_told_and_the_page_stands(course):
     checks = course.folder / "assignments/tiny/checks.py"
     show = "    def show(self, options, observation):\n        yield 1 / 0\n\n    def award"
