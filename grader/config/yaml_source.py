@@ -169,14 +169,10 @@ _ADVICE = {
 def _advice(complaint: str, text: str, mark: Any) -> str:
     """Return what to do about a complaint of the parser at a place of the text."""
     until = text.splitlines()[: mark.line + 1] if mark else []
-    for number, line in [*enumerate(until, start=1)][-2:]:  # the parser takes such a blank for a text
-        if set(line[: len(line) - len(line.lstrip())]) - {" ", "\t"}:
-            return f"line {number} begins with a no-break space or the like; indent with plain spaces"
-    lines = until[-1:]
-    if any(line[mark.column : mark.column + 1] == "\t" for line in lines):
+    if any(line[mark.column : mark.column + 1] == "\t" for line in until[-1:]):
         return "indent with spaces, not with tabs"
-    before = [*enumerate(text.splitlines()[: mark.line + 1], 1)][-_NEAR:] if mark else []
-    for number, line in before:  # the parser takes what it begins for a part of the text before it
+    # the parser takes what it begins for a part of the text before it
+    for number, line in [*enumerate(until, start=1)][-_NEAR:]:
         if space := LIKE_SPACE.search(line.lstrip(" -")[:1]):
             return f"line {number} begins with U+{ord(space[0]):04X}, which looks like a space; write spaces"
     return next((words for part, words in _ADVICE.items() if part in complaint), _CHECK)

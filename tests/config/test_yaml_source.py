@@ -155,7 +155,7 @@ def test_a_syntax_error_is_one_located_line_with_advice() -> None:
         ("a:\n  b: 1\n\tc: 1\n", "; indent with spaces, not with tabs"),
         (
             "a:\n  b: 1\n\N{NO-BREAK SPACE}c: 2\n    d: 3\n",
-            "; line 3 begins with a no-break space or the like; indent with plain spaces",
+            "; line 3 begins with U+00A0, which looks like a space; write spaces",
         ),
         ("a: @x\n", "; put a text that begins with it in quotes"),
         ("a: [1\n", "; check indentation, quotes, brackets and colons"),
