@@ -204,6 +204,8 @@ class Platform(ABC):
     """The keys below its name in `course.yaml`; the first paragraph of the docstring describes them."""
     attaches_pages: ClassVar[bool] = False
     """Whether it takes a student's page with the comment: then it has the option --results."""
+    criteria_key: ClassVar[str] = ""
+    """The key of `Options` with the ids of criteria by assignment, then by item; empty if there is none."""
     criteria: Mapping[str, str] = MappingProxyType({})
     """By item, the id of the criterion of the platform's own rubric that gets its points."""
 

@@ -63,6 +63,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             items = tuple(item for item in rubric.items if item.options is not None)
             yield from try_functions(folder, items, plugins.checks)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric], wrong)
+    yield from _criteria_of_nothing(course, plugins, [*(r for r in rubrics.values() if r), *wrong])
     graded = {rubric.assignment for rubric in (*rubrics.values(), *wrong) if rubric}
     for name, folder in plugins.assignment_folders.items():
         if name not in graded and name not in rubrics:
@@ -128,6 +129,26 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
+
+
+def _criteria_of_nothing(course: Course, plugins: Plugins, rubrics: Sequence[Rubric]) -> Iterator[str]:
+    """Yield criteria of platforms' own rubrics for no assignment, or for no item of its rubrics."""
+    items: dict[str, set[str]] = {name: set() for name in plugins.assignments}
+    for rubric in rubrics:
+        items[rubric.assignment] |= {item.id for item in rubric.items}
+    problems = []
+    for platform, options in course.platforms.items():
+        key = plugins.platforms[platform].criteria_key
+        for name, criteria in getattr(options, key).items() if key else ():
+            if name not in items:
+                message = f"no assignment is called {quoted(name)}; {suggestion(name, items)}"
+                problems.append(Problem(path=(platform, key, name), message=message))
+                continue
+            for item in criteria if items[name] else ():
+                if item not in items[name]:
+                    message = f"no item of {name} is called {quoted(item)}; {suggestion(item, items[name])}"
+                    problems.append(Problem(path=(platform, key, name, item), message=message))
+    yield from read_yaml(course.folder / FILE).lines(problems)
 
 
 def _extensions_of_nothing(

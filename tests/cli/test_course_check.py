@@ -1104,3 +1104,16 @@ def test_what_students_hand_in_is_no_file_of_the_course(course):
     assert '"driver.py" lies in given/, and nobody hands it in' in "".join(told(course))
     path.write_text(before.replace("  - id", item("script, file: driver.py"), 1))
     assert not [line for line in told(course) if RUBRIC in line]
+
+
+def test_a_criterion_for_what_is_no_item_is_named(course):
+    settings = course / COURSE
+    rubrics = "rubrics: {vectors: {vectors.saxpi: _1, vectors.saxpy: _2}, vektors: {vectors.saxpy: _3}}"
+    canvas = f'canvas: {{url: "https://lms.edu", course: 1, assignments: {{vectors: 2}}, {rubrics}}}'
+    settings.write_text(settings.read_text().replace("# canvas:", f"{canvas}\n# canvas:"))
+    item, assignment = told(course)
+    assert item.endswith(
+        'canvas.rubrics.vectors.vectors.saxpi: no item of vectors is called "vectors.saxpi"; '
+        "did you mean vectors.saxpy?"
+    )
+    assert assignment.endswith('vektors: no assignment is called "vektors"; did you mean vectors?')

@@ -59,6 +59,7 @@ class CanvasPlatform(Platform):
     title: ClassVar[str] = "Canvas"
     Options: ClassVar[type[PlatformOptions]] = CanvasOptions
     attaches_pages: ClassVar[bool] = True
+    criteria_key: ClassVar[str] = "rubrics"
 
     @classmethod
     def connect(cls, options: CanvasOptions, assignment: str, token: str) -> Self:
