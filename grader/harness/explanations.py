@@ -105,11 +105,11 @@ class Explanations:
         files = self._imported_by(module)[:MOST_FILES]
         if files and imported.traceback:
             return f"{imported.note}; {file} is the course's, and imports your {', '.join(files)}"
-        return (
-            f"importing {' or '.join(files)}: {imported.note.removeprefix(importing)}"
-            if files
-            else imported.note
-        )
+        if not files:
+            return imported.note
+        note = f"importing {' or '.join(files)}: {imported.note.removeprefix(importing)}"
+        are_libraries = imported.outcome in WITHOUT_A_LINE and not any(f.endswith(".py") for f in files)
+        return f"{note}; {file} loads it, which initializes its static variables" if are_libraries else note
 
     def _imported_by(self, module: str) -> tuple[str, ...]:
         """Return the submission's files that a module of the course imports, or else needs."""

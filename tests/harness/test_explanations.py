@@ -90,7 +90,10 @@ ENDED = "the program ended itself (exit status 3)"
     ("note", "told"),
     [
         (f"importing driver.py: {ENDED}", f"importing full.py or attn.py: {ENDED}"),
-        (f"importing loads.py: {ENDED}", f"importing work.cu: {ENDED}"),
+        (
+            f"importing loads.py: {ENDED}",
+            f"importing work.cu: {ENDED}; loads.py loads it, which initializes its static variables",
+        ),
         (f"importing alone.py: {ENDED}", f"importing alone.py: {ENDED}"),
         (f"importing attn.py: {ENDED}", f"importing attn.py: {ENDED}"),
     ],
