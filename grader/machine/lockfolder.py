@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile, mkdtemp
 
 from grader.errors import NotObservedError
 
@@ -98,8 +99,6 @@ class LockFolder:
 
         A file is made in it and removed, or a folder beside it: what rights promise not all systems keep.
         """
-        from tempfile import TemporaryFile, mkdtemp
-
         other = f"or name another folder in {VARIABLE} that all who grade here share"
         ours = f"as root: install -d -m 1777 {self.path}; {other}"
         if not os.path.lexists(self.path):  # or lies where this user may not look

@@ -150,7 +150,7 @@ def test_a_folder_in_which_we_may_not_look_is_told_and_raises_nothing(public):
         str(public / "closed/leases"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = f"{{}} {public}/closed/leases is not there and cannot be made\n"
+    told = f"{{}} {public}/closed/leases is not there and cannot be made (Permission denied)\n"
     assert (done.stdout, done.stderr) == (told, "")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.coursecode import PACKAGE
+from grader.files import show_path
 from grader.machine import time_limit as module
 from grader.machine.time_limit import TimeIsUpError, mistake_in, tell_by, time_limit
 
@@ -86,7 +87,7 @@ def test_the_place_in_compiled_code_is_the_line_of_the_course_or_the_plugin(fram
     said = mistake_in(
         f'Thread 0x1 (most recent call first):\n  File "/x.py", line 1 in watch\n\n{MAIN}{lines}'
     )
-    assert (said.partition(":")[0], bool(said)) == (place, bool(place))
+    assert (said.partition(":")[0], bool(said)) == (place and show_path(Path(place)), bool(place))
 
 
 def test_a_second_signal_does_not_pass_by_the_limit_that_the_first_one_leaves():
