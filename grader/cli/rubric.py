@@ -9,7 +9,7 @@ import click
 from grader.cli.course import open_course
 from grader.cli.echo import AS_JSON, echo, echo_json, tell_problems
 from grader.cli.files import ONE_OF_MANY
-from grader.errors import ExitCode
+from grader.errors import ExitCode, UsageError
 
 
 @click.group("rubric")
@@ -30,6 +30,7 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Exi
     runs: grader course check runs it.
     """
     from grader.config.course import suffix_objection
+    from grader.config.problem import suggestion
     from grader.config.rubric import check_rubric
     from grader.files import is_file
     from grader.selftest.declared import static_problems
@@ -37,8 +38,13 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Exi
     course, plugins = open_course(context)
 
     def named(file: Path) -> Path:
+        if file.exists():
+            return file
         path = course.rubric_path(str(file))
-        return path if is_file(path) and not is_file(file) else file
+        if is_file(path):
+            return path
+        names = [each.stem for each in course.rubrics()]
+        raise UsageError(f"{file}: there is no such name or file; {suggestion(str(file), names)}")
 
     problems = [] if files else [*static_problems(course, plugins)]
     for file in map(named, files) if files else course.rubrics():

@@ -76,6 +76,8 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
         ),
         (["run"], "missing argument 'ARCHIVES...'; see grader run --help"),
         (["review", "--port"], "option '--port' requires an argument"),
+        (["rubric", "check", "tinny"], "tinny: there is no such name or file; did you mean tiny?"),
+        (["rubric", "check", "no/such.yaml"], "no/such.yaml: there is no such name or file; there are tiny"),
         (["run", "--fresj"], "no such option '--fresj'; did you mean --fresh?"),
         (["no_such_command"], "no such command 'no_such_command'; see grader --help"),
         (["export", "csv", "a", "b", "c"], "got unexpected extra argument"),
