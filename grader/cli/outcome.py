@@ -210,6 +210,9 @@ class RunSummary:
                 )
 
     def _tell_refused(self, problem: str, name: str, kind: type[Exception]) -> None:
+        """Print why a submission was not graded; a mistake of the course once, whosesoever shows it."""
+        if issubclass(kind, CourseError) and problem in self._repeated:
+            return
         # a full disk is met with one submission; what else a machine lacks concerns all
         of_disk = issubclass(kind, OSError) or (kind is NotObservedError and str(self._out) in problem)
         prefix = f"{name}: " if of_disk and self._of_class and name not in problem else ""
@@ -217,13 +220,15 @@ class RunSummary:
         self._tell_once(problem, name, prefix)
 
     def _tell_once(self, line: str, name: str, prefix: str = "") -> None:
-        """Print a line on a submission; in a class, count it where only folder, student or times differ.
+        """Print a line on a submission, or count it if it is there; in a class only folder and times differ.
 
         The line begins with `prefix`, which others of the same cause need not have.
         """
-        cause = self._folders.sub(lambda found: f"{found[1]}…/", line)
-        cause = _LATER_RUN.sub(": a later run is recorded already", cause)
-        if self._many and cause in self._repeated:
+        cause = line
+        if self._many:
+            cause = self._folders.sub(lambda found: f"{found[1]}…/", line)
+            cause = _LATER_RUN.sub(": a later run is recorded already", cause)
+        if cause in self._repeated:
             self._repeated[cause].append(one_line(name))
             return
         self._repeated[cause] = []

@@ -620,3 +620,13 @@ def test_a_row_of_a_class_does_not_call_nothing_open_points(course):
     rows = course.run("run", *archives).stdout.splitlines()
     assert sum("some items open" in row for row in rows) == FEW + 1, rows
     assert not any("0 points open" in row for row in rows)
+
+
+@pytest.mark.parametrize("count", [2, 7])
+def test_a_mistake_of_the_course_is_told_once_however_many_archives_show_it(course, count):
+    (course.folder / "assignments/tiny/expected.py").unlink()
+    (course.folder / "assignments/tiny/inputs.py").unlink()
+    done = course.run("run", *(course.submit(f"s{number}") for number in range(count)))
+    assert done.returncode == 4
+    assert done.stderr.count("expected.py: cannot be read") == 1
+    assert done.stderr.count("inputs.py: cannot be read") == 1
