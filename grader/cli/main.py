@@ -137,7 +137,7 @@ def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None
         error = UsageError("the working directory is gone; go into a folder that is there")
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
-    error = _of_the_course(error) or error
+    error = of_the_course(error) or error
     if isinstance(error, GraderError):
         for problem in error.problems:
             if tell_problem:
@@ -181,7 +181,7 @@ def _is_nowhere() -> bool:
     return False
 
 
-def _of_the_course(error: BaseException) -> CourseError | None:
+def of_the_course(error: BaseException) -> CourseError | None:
     """Return the line on an exception that code of the course or of a plugin let through."""
     from grader.config.problem import show_path
     from grader.coursecode import place_in_course

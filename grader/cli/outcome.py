@@ -143,10 +143,11 @@ class RunSummary:
 
     def _tell(self, number: int, result: Graded | Exception) -> None:
         if isinstance(result, Exception):  # the others can be graded still
-            from grader.cli.main import tell
+            from grader.cli.main import of_the_course, tell
 
             name = self._uploads[number].name
-            code = tell(result, lambda problem: self._tell_refused(problem, name, type(result)))
+            kind = type(of_the_course(result) or result)
+            code = tell(result, lambda problem: self._tell_refused(problem, name, kind))
             if code is ExitCode.BUG and self._of_class:  # a traceback names nobody
                 tell_line(f"{name}: is not graded, for the bug above")
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
