@@ -12,14 +12,12 @@ from grader.config.facts import read_facts
 from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
-from grader.errors import CourseError, NamelessError
+from grader.errors import CourseError
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
-from grader.intake.names import sender_of
 from grader.model.rubric import Rubric
-from grader.packing.submissions import sources_in
 from grader.plugins import Plugins
-from grader.selftest.cases import SOURCES, expectation_problems
+from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 from grader.selftest.functions import try_functions
@@ -68,7 +66,6 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     for name, folder in plugins.assignment_folders.items():
         if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
-    yield from _misnamed_submissions(course)
     yield from expectation_problems(course, plugins, rubrics)
 
 
@@ -83,18 +80,6 @@ def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
         meant = due.replace(tzinfo=zone).isoformat()
         message = f"is {local:%H:%M} in {zone}, whose offset is another one then; write {meant}"
         yield Problem(path=("due",), message=message)
-
-
-def _misnamed_submissions(course: Course) -> Iterator[str]:
-    """Yield the course's own submissions whose archives would not say who handed them in."""
-    for folder in sources_in(course.folder / SOURCES):
-        try:
-            sender_of(f"{folder.name}.tar.gz")
-        except NamelessError:
-            why = (
-                "its archive is named after it, as after a student; write letters A-Z, digits and . _ - alone"
-            )
-            yield f"{SOURCES}/{folder.name}: {why}"
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

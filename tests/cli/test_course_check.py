@@ -92,7 +92,9 @@ def test_a_submission_of_the_course_whose_name_no_student_can_have_is_named(cour
     folder = next((course / "tests/submissions").iterdir())
     folder.rename(folder.with_name("right slow"))
     (line,) = told(course)
-    assert line.startswith("tests/submissions/right slow: its archive is named after it")
+    assert line.startswith(
+        "tests/submissions/right slow: is called as nobody can be who hands in; rename it: "
+    )
 
 
 def test_a_submission_of_the_course_that_hands_in_nothing_is_named(course):
@@ -609,7 +611,7 @@ def test_a_family_with_a_second_parameter_is_named_with_its_line(course):
     path = course / INPUTS
     path.write_text(path.read_text().replace("def vectors(rng)", "def vectors(rng, count)"))
     line = path.read_text()[: path.read_text().index("def vectors")].count("\n") + 1
-    why = "a family is called with rng alone (missing a required argument: 'count'); give the rest defaults"
+    why = "is called with rng alone (missing a required argument: 'count'); give all else a default"
     assert list(told(course)) == [f"{INPUTS}:{line}: vectors: {why}"]
 
 
