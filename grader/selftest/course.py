@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
 
+from grader.checks.scaling import Scaling
+from grader.checks.speedup import Speedup
 from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
@@ -20,7 +22,7 @@ from grader.plugins import Plugins
 from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
-from grader.selftest.functions import try_functions
+from grader.selftest.functions import Remark, try_functions
 from grader.selftest.source_rules import source_problems
 
 
@@ -57,6 +59,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         folder = plugins.assignment_folders[rubric.assignment]
         further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
         yield from read_yaml(path).lines(further)
+        yield from map(Remark, read_yaml(path).lines(_slow_enough(rubric)))
         if not read_facts(folder).problems:
             items = tuple(item for item in rubric.items if item.options is not None)
             yield from try_functions(folder, items, plugins.checks)
@@ -80,6 +83,23 @@ def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
         meant = due.replace(tzinfo=zone).isoformat()
         message = f"is {local:%H:%M} in {zone}, whose offset is another one then; write {meant}"
         yield Problem(path=("due",), message=message)
+
+
+def _slow_enough(rubric: Rubric) -> Iterator[Problem]:
+    """Yield the ratios of times that a program earns which is as slow as what it is compared with."""
+    for index, item in enumerate(rubric.items):
+        match item.options:
+            case Speedup.Options(at_least=ratio) if ratio <= 1:
+                low = [ratio]
+            case Scaling.Options(at_least=ratios):
+                low = [ratio for ratio in ratios.values() if ratio <= 1]
+            case _:
+                low = []
+        for ratio in low:
+            message = (
+                f"a program that is no faster earns {ratio:g}, too; write more than 1, unless that is meant"
+            )
+            yield Problem(path=("items", index, "at_least"), message=message)
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

@@ -1119,3 +1119,27 @@ def test_a_criterion_for_what_is_no_item_is_named(course):
         "did you mean vectors.saxpy?"
     )
     assert assignment.endswith('vektors: no assignment is called "vektors"; did you mean vectors?')
+
+
+def test_a_ratio_that_everybody_has_is_a_remark(course):
+    path = course / RUBRIC
+    items = "".join(
+        f"  - {{id: s{number}, title: t, points: 0, check: {keys}, of: vectors.saxpy, inputs: vectors}}\n"
+        for number, keys in enumerate(
+            (
+                "speedup, over: slow.saxpy, at_least: 0.3",
+                "speedup, over: slow.saxpy, at_least: 1.3",
+                "scaling, at_least: {'2': 0.9, '4': 2}",
+            )
+        )
+    )
+    (course / "assignments/vectors/given").mkdir(exist_ok=True)
+    (course / "assignments/vectors/given/slow.py").write_text("def saxpy(a, x, y): ...\n")
+    path.write_text(path.read_text().replace("items:\n", f"items:\n{items}"))
+    done = grader(course, "course", "check")
+    remarks = [line for line in done.stderr.splitlines() if "at_least: a program" in line]
+    why = "a program that is no faster earns {}, too; write more than 1, unless that is meant"
+    assert [line.partition(": items")[2] for line in remarks] == [
+        f"[0].at_least: {why.format(0.3)}",
+        f"[2].at_least: {why.format(0.9)}",
+    ]
