@@ -122,6 +122,10 @@ def quantity_chips(by_name: Mapping[str, Quantity], note: str = "", *, for_staff
     for name, quantity in by_name.items():
         if exact and name in OF_A_DIFFERENCE and not quantity.value:
             continue
+        if name == "max_rel_error" and not quantity.value:  # where 0 was expected there is none
+            continue
+        if exact and name == "max_abs_error" and note:  # what differs is a text, or a shape
+            continue
         if counted_in_note and name in {"wrong", "total"}:
             continue
         if name in {"max_abs_error", "max_rel_error"} and layout.number(quantity.value) is None:

@@ -47,7 +47,7 @@ def state_of(line: Line) -> LineState:
     """Return the result of a line; a final line that never ran was skipped."""
     if line.standing in _UNSETTLED:
         return _UNSETTLED[line.standing]
-    if line.outcome in _NEVER_RAN:
+    if line.outcome in _NEVER_RAN or (line.counts == "penalty" and line.fraction == 0 == line.points):
         return LineState.SKIPPED
     if line.outcome == Outcome.OBSERVED and line.fraction == 1:
         return LineState.FULL
@@ -177,8 +177,9 @@ def remarks(view: AudienceView) -> Iterator[str]:
 
 def missing_files(card: Scorecard) -> Iterator[str]:
     """Yield a sentence for each file that was not handed in: what to do, and what it costs."""
-    for sentence in dict.fromkeys(line.missing for line in card.lines if line.missing):
-        lines = [line for line in card.lines if line.missing == sentence]
+    lacking = [line for line in card.lines if line.missing and (line.points or line.counts != "penalty")]
+    for sentence in dict.fromkeys(line.missing for line in lacking):
+        lines = [line for line in lacking if line.missing == sentence]
         points = counted(sum(line.possible - line.points for line in lines), "point")
         yield f"{sentence}. This costs {points} in {counted(len(lines), 'item')}."
 

@@ -56,7 +56,7 @@ class JudgedItem:
     missing: str = ""
     flags: tuple[str, ...] = ()
     gated: bool = False
-    """Whether an item that it needs lost points, so that it was not judged by itself."""
+    """Whether it was not judged by itself: an item that it needs lost points, or a penalty found nothing."""
     again: bool = False
     """Whether the check kind wants another observation before it decides."""
     simulated: bool = False
@@ -186,9 +186,10 @@ def _see(
     titles: Mapping[str, str],
 ) -> JudgedItem:
     outcome = observation.outcome
+    is_penalty = item.counts == "penalty"  # which takes what is wrong, and nothing for what is not there
     if outcome is Outcome.REFUSED and (missing := observation.facts.get(MISSING_FILE)):
         # the rubric's hint is about a program, and there is none
-        return JudgedItem(reason=observation.note, missing=str(missing))
+        return JudgedItem(reason=observation.note, missing=str(missing), gated=is_penalty)
     if outcome in STUDENTS_DOING:
         lacked = observation.facts.get(NOT_IMPORTED)
         return JudgedItem(
@@ -196,6 +197,7 @@ def _see(
             # the rubric's hint is about results, and of a file that cannot be imported nothing was called
             hint=item.hint if lacked is None else "",
             flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
+            gated=is_penalty and lacked is not None,
         )
     if outcome is Outcome.NOT_OBSERVED:
         return JudgedItem(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)

@@ -554,10 +554,7 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
                 "the reference's fast function: 500 ms",
             ],
         ),
-        (
-            {"max_abs_error": (0, ""), "max_rel_error": (0, ""), "wrong": (0, ""), "total": (9, "")},
-            ["largest difference: 0", "elements compared: 9"],
-        ),
+        ({"max_abs_error": (1, ""), "max_rel_error": (0, "")}, ["largest difference: 1"]),
         ({"max_abs_error": (1, ""), "wrong": (0, "")}, ["largest difference: 1", "elements that differ: 0"]),
         (
             {"max_abs_error": (math.inf, ""), "max_rel_error": (math.inf, ""), "wrong": (1, "")},
@@ -570,6 +567,13 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
 def test_a_chip_says_nothing_twice(quantities, chips):
     values = {name: Quantity(value=value, unit=unit) for name, (value, unit) in quantities.items()}
     assert quantity_chips(values, "at [0]: got nan, expected 1 (3 of 8 values differ)") == chips
+
+
+def test_no_difference_is_one_zero_and_nothing_where_a_text_differs():
+    names = {"max_abs_error": 0, "max_rel_error": 0, "wrong": 0, "total": 9}
+    values = {name: Quantity(value=value) for name, value in names.items()}
+    assert quantity_chips(values) == ["largest difference: 0", "elements compared: 9"]
+    assert quantity_chips(values, "item 1: got '5', expected '1'") == ["elements compared: 9"]
 
 
 def test_statistics_of_drawn_values_are_for_staff_alone():

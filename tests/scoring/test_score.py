@@ -14,6 +14,7 @@ from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome,
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
+from grader.reports.words import LineState, state_of
 from grader.scoring.judge import CHANGED_INPUTS, REASONS, lasting, passed
 from grader.scoring.score import score
 from grader.testing.kinds import AwardOnly
@@ -361,6 +362,31 @@ def test_a_penalty_for_what_was_never_reached_takes_nothing():
     hw = rubric(item("a"), item("b", 2.0, counts="penalty", needs=("a",)))
     card = score(hw, evidence(seen("a", 0.0), seen("b", outcome=Outcome.SKIPPED)), KINDS)
     assert card.points.penalty == 0.0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "facts"),
+    [
+        (Outcome.REFUSED, {"missing_file": "a.py was not handed in"}),
+        (Outcome.CRASHED, {"not_imported": ""}),
+        (Outcome.REFUSED, {"not_imported": ""}),
+    ],
+    ids=["no file", "a syntax error", "no such function"],
+)
+def test_a_penalty_takes_nothing_from_whoever_handed_in_nothing_that_could_be_looked_at(outcome, facts):
+    absent = Observation(item="b", outcome=outcome, note="why", facts=facts)
+    for counts, lost in (("penalty", 0.0), ("earns", 2.0)):
+        card = score(rubric(item("a"), item("b", 2.0, counts=counts)), evidence(seen("a"), absent), KINDS)
+        line = line_of(card, "b")
+        assert line.possible - line.points == lost
+        assert (line.reason, card.points.penalty) == ("why", 0.0)
+        assert (state_of(line) is LineState.SKIPPED) == (counts == "penalty")
+
+
+def test_a_penalty_takes_what_a_program_did_wrong_however_it_ended():
+    ended = Observation(item="b", outcome=Outcome.TIMED_OUT)
+    card = score(rubric(item("a"), item("b", 2.0, counts="penalty")), evidence(seen("a"), ended), KINDS)
+    assert card.points.penalty == -2.0
 
 
 def test_a_negative_total_has_nothing_left_to_lose_by_lateness():
