@@ -12,7 +12,7 @@ from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_
 from grader.checks.judged import JudgedOptions, documents_asked, documents_of
 from grader.cli.points import ALWAYS_LISTED, StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import WAITS, PointsGiven, judged, read_points, waiting_note
+from grader.config.points_file import PENALTY, WAITS, PointsGiven, judged, read_points, waiting_note
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
@@ -58,7 +58,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path, skipped: s
         student=grade.folder.name,
         assignment=grade.folder.parent.name,
         item=item.id,
-        title=item.title,
+        title=f"{item.title} ({PENALTY})" if item.counts == "penalty" else item.title,
         asks=options.request if options else "",
         answer=answer.text,
         model=options.model if options else "",

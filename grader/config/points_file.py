@@ -20,6 +20,8 @@ from grader.model.submission import Submission
 
 FILE = "manual.jsonl"
 WAITS = "waits for a person"
+PENALTY = "a penalty: all points take nothing, 0 takes them all"
+"""What the points of a person mean for a penalty: those that stay."""
 _BEFORE = "before_points"
 """The fact that holds outcome, note and fault of what a person has judged without an observation."""
 _QUANTITIES = frozenset({"points_given", "points_possible"})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import AnswerPart, answer_parts, finding_in_words, suggestion_for
 from grader.checks.judged import JudgedOptions
+from grader.config.points_file import PENALTY
 from grader.model.drawing import Drawing, MarkedText
 from grader.model.rubric import MANUAL
 from grader.reports.layout import base64_only
@@ -97,7 +98,8 @@ def _rows(item: Item) -> tuple[CriterionRow, ...]:
         CriterionRow(name=criterion.name, possible=criterion.points, feedback=criterion.feedback)
         for criterion in criteria_of(item)
     )
-    return rows or (CriterionRow(name="Points", possible=item.points),)
+    name = f"Points ({PENALTY})" if item.counts == "penalty" else "Points"
+    return rows or (CriterionRow(name=name, possible=item.points),)
 
 
 def _answer(item: Item, observation: Observation) -> Exhibit:

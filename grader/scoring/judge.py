@@ -224,10 +224,12 @@ def _overridden(
         float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
     )
     comment = " ".join(str(observation.facts.get("comment", "")).split())
+    took = f"a person took {possible - points:g} of {possible:g}"
+    gave = took if item.counts == "penalty" else f"a person gave {points:g} of {possible:g}"
     judged = BEFORE_POINTS not in observation.facts  # otherwise there is nothing that the kind could judge
     return JudgedItem(
         fraction=points / possible if possible else 1.0,
-        reason=f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else ""),
+        reason=f"{gave}: {comment}" if comment else gave,
         flags=_see(item, observation, observations, kinds, titles).flags if judged else (),
     )
 

@@ -313,6 +313,14 @@ def test_whoever_looks_at_a_flag_decides_in_the_table(course, table, on_flag, wa
     )
 
 
+def test_a_penalty_says_what_points_mean(course, table):
+    course.rubric(FILES, RULES | {"on_flag": "holds", "penalty": True}, points=1)
+    done = course.run("run", course.submit("bob", code=EVAL))
+    assert done.returncode == 0, done.stderr
+    (row,) = table.export()
+    assert row["title"] == "no eval (a penalty: all points take nothing, 0 takes them all)"
+
+
 def test_a_row_of_an_item_that_a_program_decided_without_a_flag_is_refused(course, table):
     """A slip in the column `item`, as filling down in a spreadsheet makes, changes no decided points."""
     double = {"id": "double", "points": 4, "check": "matches_reference", "of": "work.double"}

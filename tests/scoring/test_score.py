@@ -467,6 +467,14 @@ def test_whoever_gives_points_for_a_held_item_has_looked_and_its_flags_stay():
     assert card.lines[1].reason.startswith('not counted: needs "Title of a"')
 
 
+def test_the_points_of_a_person_for_a_penalty_are_those_that_stay():
+    hw = rubric(item("a"), item("b", counts="penalty", on_flag="holds"))
+    for stay, took in ((4.0, 0.0), (1.0, 3.0)):
+        odd = by_person(replace(seen("b", 0.0), facts={"share": 0.0, "flags": ["odd"]}), stay)
+        card = score(hw, evidence(seen("a"), odd), KINDS)
+        assert (card.points.penalty, card.lines[1].reason) == (-took, f"a person took {took:g} of 4")
+
+
 def test_a_person_judges_what_no_kind_could():
     bare = Observation(item="a", outcome=Outcome.OBSERVED, facts={"before_points": ["crashed", "", None]})
     card = score(rubric(item("a")), evidence(by_person(bare, 2.0)), KINDS)
