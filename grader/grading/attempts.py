@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 from grader.errors import GraderError, OutdatedError
 from grader.grading.grade import Grading
@@ -48,6 +50,7 @@ class Attempts:
         whoever listens hears of.
         """
         contests: dict[int, list[Candidate]] = {}
+        names = _names([request.archive for request in requests])
         newest = {
             number: replace(
                 request, one_of_several=bool(older[number]), chosen=_chosen("the newest", older[number])
@@ -58,7 +61,7 @@ class Attempts:
             if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
                 contests[number] = [Candidate(request=requests[number], graded=result)]
                 continue
-            self._tell_which(requests[number].archive, older[number], result)
+            self._tell_which(names[number], older[number], result)
             yield number, result
         for place in range(max((len(older[number]) for number in contests), default=0)):
             attempts = {
@@ -76,14 +79,14 @@ class Attempts:
                     contests[number].append(Candidate(request=attempts[number], graded=result))
         yield from self._grade_best(contests)
 
-    def _tell_which(self, newest: Upload, older: Sequence[Upload], result: Graded | Exception) -> None:
+    def _tell_which(self, newest: str, older: Sequence[Upload], result: Graded | Exception) -> None:
         """Say which of several uploads counts, and why."""
         if isinstance(result, Exception):
             for upload in older:
-                self._tell(f"{upload.name}: is an older attempt; {newest.name} counts")
+                self._tell(f"{upload.name}: is an older attempt; {newest} counts")
         elif chosen := result.submission.chosen:
             order = "" if older else "; their names give no order in time: leave out what is not to count"
-            self._tell(f"{newest.name}: counts, {chosen}{order}")
+            self._tell(f"{newest}: counts, {chosen}{order}")
 
     def _grade_best(self, contests: Mapping[int, Sequence[Candidate]]) -> Results:
         """Grade the best of each, of equal ones the newest, from what was observed of it by now."""
@@ -111,6 +114,7 @@ class Attempts:
         as in a command that is repeated, nothing is wrong.
         """
         numbers = list(requests)
+        names = dict(zip(numbers, _names([each.archive for each in requests.values()]), strict=True))
         graded: dict[str, dict[str, tuple[str, ...]]] = {}
         outdated: dict[tuple[str, str], list[tuple[int, Graded]]] = {}
         in_waves = waves(list(requests.values()), self._roster)
@@ -128,7 +132,7 @@ class Attempts:
                     submission = result.submission
                     uploads = graded.setdefault(submission.student, {})
                     before = uploads.get(submission.assignment, ())
-                    uploads[submission.assignment] = (*before, submission.archive)
+                    uploads[submission.assignment] = (*before, names[number])
                     key = submission.student, submission.assignment
                     if result.outdated:
                         outdated.setdefault(key, []).append((number, result))
@@ -142,6 +146,19 @@ class Attempts:
         """Return a request that knows the uploads of its student which were graded before."""
         sender = sender_of_request(request, self._roster) if graded else None
         return replace(request, earlier=dict(graded.get(sender.student, {}))) if sender else request
+
+
+def _names(uploads: Sequence[Upload]) -> list[str]:
+    """Return the names of uploads; of files with the same name from where their folders differ."""
+    by_name: dict[str, list[Path]] = {}
+    for upload in uploads:
+        if isinstance(upload, Path):
+            by_name.setdefault(upload.name, []).append(upload.absolute())
+    common = {name: os.path.commonpath([path.parent for path in paths]) for name, paths in by_name.items()}
+    return [
+        str(upload.absolute().relative_to(common[upload.name])) if isinstance(upload, Path) else upload.name
+        for upload in uploads
+    ]
 
 
 def waves(requests: Sequence[Request], roster: Roster) -> list[list[int]]:

@@ -61,6 +61,18 @@ def test_which_upload_counts_where_names_give_no_order(course, book):
     everywhere(course, "ann", "ann.tgz", LAST)
 
 
+def test_uploads_of_one_name_are_told_with_their_folders(course, book):
+    archives = []
+    for folder, code in (("a", WRONG), ("b", RIGHT)):
+        (course.cwd / folder).mkdir()
+        archives.append(shutil.copy(course.submit("ann", code), course.cwd / folder))
+    done = course.run("run", *map(str, archives), *book)
+    assert done.returncode == 0
+    last = "graded last of 2 uploads, after a/ann.tar.gz"
+    assert f"grader: b/ann.tar.gz: counts, {last}; their names" in done.stderr
+    everywhere(course, "ann", "ann.tar.gz", last)
+
+
 def test_the_same_command_again_has_nothing_to_refuse(course, book):
     """The gradebook has a later run than that of the upload which does not count; it is not at fault."""
     archives = twice(course)
