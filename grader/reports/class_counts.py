@@ -125,8 +125,8 @@ def totals_of(view: ClassView) -> Totals:
 
 
 def standings_of(view: ClassView) -> Counter[Standing]:
-    """Return how many submissions are final, provisional and held."""
-    return Counter(submission.card.standing for submission in view.submissions)
+    """Return how many students have a final, a provisional and a held grade, each of a team."""
+    return Counter(submission.card.standing for submission in view.submissions for _ in submission.totals)
 
 
 def gpu_seconds(view: ClassView) -> float | None:

@@ -21,7 +21,7 @@ from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.reports.class_counts import gpu_seconds, items_of, totals_of
+from grader.reports.class_counts import gpu_seconds, items_of, standings_of, totals_of
 from grader.reports.class_groups import failures, flags, fold, open_points
 from grader.reports.class_junit import class_junit
 from grader.reports.class_markdown import markdown
@@ -302,6 +302,7 @@ def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
         ("red", ("ann",)),
     ]
     assert totals_of(view).settled == (4.0, 5.0, 5.0, 10.0)
+    assert standings_of(view) == {Standing.FINAL: 4}, "of students, as the median"
     assert items_of(view)[0].counts == {LineState.FULL: 1, LineState.PARTIAL: 2}
 
 
