@@ -42,16 +42,26 @@ def command(
     from grader.cli.course import zone_of
 
     zone = zone_of(context)
+    submitted: dict[str, str | None] = {}
     for event in events:
-        echo(_line(event, zone))
+        before = submitted.get(event.assignment)
+        if event.what == "score":
+            submitted[event.assignment] = event.details["submitted_at"]
+        echo(_line(event, zone, None if submitted.get(event.assignment) == before else before or ""))
 
 
-def _line(event: HistoryEvent, zone: tzinfo) -> str:
+def _line(event: HistoryEvent, zone: tzinfo, submitted_before: str | None) -> str:
+    """Return the line of an event; `submitted_before` is the time of submission if it is another now."""
     from grader.reports.words import local_time
 
     account = event.details["account"]
     by = f" [{account}]" if account else ""
-    return f"{local_time(event.at, zone)}  {event.assignment}  {_FORMATS[event.what](event.details)}{by}"
+    text = _FORMATS[event.what](event.details)
+    if submitted_before is not None:
+        now = event.details["submitted_at"]
+        text += f", handed in {local_time(now, zone)}" if now else ", handed in at an unknown time"
+        text += f" (before: {local_time(submitted_before, zone)})" if submitted_before else ""
+    return f"{local_time(event.at, zone)}  {event.assignment}  {text}{by}"
 
 
 def _score(score: Details) -> str:

@@ -57,6 +57,7 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
             "rubric": card.rubric,
             "rubric_digest": card.rubric_digest,
             "submission_digest": card.submission_digest,
+            "submitted_at": grade.submission.submitted_at and grade.submission.submitted_at.isoformat(),
             "archive": grade.submission.archive,
             "chosen": grade.submission.chosen,
             "run": grade.run,

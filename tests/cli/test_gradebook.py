@@ -354,3 +354,17 @@ def test_without_sqlalchemy_a_line_says_what_to_install_and_a_run_needs_none(cou
         )
     done = run("run", course.submit(), "--out", str(course.out))
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_history_names_the_time_of_submission_where_it_is_another(course, book):
+    archive = course.submit("ann")
+    course.run("run", archive, "--gradebook", str(book))
+    for day in (1, 2, 2):
+        times = course.cwd / "times.csv"
+        times.write_text(f"student,submitted_at\nann,2026-01-0{day}T10:00:00+00:00\n")
+        course.run("run", archive, "--times", str(times), "--gradebook", str(book))
+    lines = [line.partition(" [")[0] for line in course.run("history", "ann").stdout.splitlines()]
+    assert "handed in" not in lines[0]
+    assert lines[1].endswith(", handed in 2026-01-01 10:00 UTC")
+    assert lines[2].endswith(", handed in 2026-01-02 10:00 UTC (before: 2026-01-01 10:00 UTC)")
+    assert not any("handed in" in line for line in lines[3:])
