@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
+from grader.model.observation import Quantity
+
 NUMBER = r"([-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,400})?)"
 """Of bounded length: a program could print digits and spaces that take for ever to search."""
 _SPACES = r"\s{1,400}+"
@@ -46,6 +48,13 @@ def last_number(text: str, output: str) -> float | None:
     after = f"(?:{_SPACES})?{after}" if after and not after.startswith(_SPACES) else after
     numbers = re.findall(before + NUMBER + after, output)
     return float(numbers[-1]) if numbers else None
+
+
+def spelled_numbers(numbers: Mapping[str, str], quantities: Mapping[str, Quantity]) -> Iterator[str]:
+    """Yield each number with its name; a whole one as `0`, whatever the program printed behind the point."""
+    for name in numbers:
+        value = quantities[name].value
+        yield f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}"
 
 
 def beyond(

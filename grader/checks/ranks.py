@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
-from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, spelled_numbers, unread
 from grader.checks.rank_words import verdict
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
@@ -143,7 +143,7 @@ class Ranks(CheckKind):
         wrong = list(_wrong(options, observation))
         if wrong:
             return Award(fraction=0.0, reason="; ".join(wrong[:3]))
-        numbers = (f"{name} {observation.quantities[name].value}" for name in options.numbers)
+        numbers = spelled_numbers(options.numbers, observation.quantities)
         agree = (f"{len(observation.cases)} of {len(observation.cases)} reports agree",) * bool(
             observation.cases
         )

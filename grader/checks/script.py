@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, unread
+from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, spelled_numbers, unread
 from grader.contracts.check import CheckKind
 from grader.model.exit_status import ending
 from grader.model.observation import NOT_IMPORTED, Observation, Outcome, Quantity
@@ -97,7 +97,7 @@ class Script(CheckKind):
         wrong = list(_wrong(options, observation))
         if wrong:
             return Award(fraction=0.0, reason="; ".join(wrong))
-        read = (f"{name} {observation.quantities[name].value}" for name in options.numbers)
+        read = spelled_numbers(options.numbers, observation.quantities)
         return Award(fraction=1.0, reason=f"ran to its end: {', '.join(read)}".removesuffix(": "))
 
 

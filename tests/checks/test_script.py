@@ -36,6 +36,18 @@ def test_a_program_that_prints_what_is_wanted_earns(real_context):
     assert award(observation).fraction == 1.0
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"), [("100", "100"), ("96.50", "96.5"), ("1234567", "1234567"), ("1e15", "1e+15")]
+)
+def test_a_whole_number_is_told_without_a_point(printed, shown):
+    numbers = {"accuracy": "Accuracy: {}"}
+    value = last_number(numbers["accuracy"], f"Accuracy: {printed}")
+    quantities = {"exit_status": Quantity(value=0), "accuracy": Quantity(value=value, taken_by="subject")}
+    observation = Observation(item="i", outcome=Outcome.OBSERVED, quantities=quantities)
+    options = replace(OPTIONS, numbers=numbers, at_least={})
+    assert award(observation, options).reason == f"ran to its end: accuracy {shown}"
+
+
 def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_written(real_context):
     code = """
         import network, pathlib
