@@ -348,7 +348,7 @@ def _bound(name: str, value: ast.expr) -> Iterator[tuple[str, list[str]]]:
 
     if isinstance(value, ast.Lambda):
         yield name, _parameters(value.args)
-    elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
+    elif isinstance(value, ast.Call | ast.Name | ast.Attribute) and not name.isupper():  # no constant
         yield name, []
 
 

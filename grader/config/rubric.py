@@ -292,8 +292,10 @@ class _Draft:
         """Check that an item needs the build if the file that it calls cannot be imported without."""
         name = self.top.get("assignment", "")
         if name in declared and name in assignments:
+            unknown = {each.path[1] for each in self.reading.problems if each.path[2:3] == ("needs",)}
             for path, message in unbuilt(self.items, self.kinds, declared[name], assignments[name]):
-                self.reading.wrong(path, message)
+                if path[1] not in unknown:  # it may need the build
+                    self.reading.wrong(path, message)
 
     def ask_kinds(self, assignments: Mapping[str, Path]) -> None:
         """Add the objections of each item's kind to keys that have no other problem."""

@@ -107,7 +107,7 @@ def read_score(path: Path) -> StoredScore:
     evidence = read_evidence(folder / EVIDENCE)
     if evidence is None:
         if not (folder / EVIDENCE).is_file():
-            advice = "name the score in its results folder"
+            advice = "name the score in its results folder, or grade again if that was removed"
             raise NotObservedError(f"{show_path(file)}: has no {EVIDENCE} beside it; {advice}")
         raise NotObservedError(f"{show_path(folder / EVIDENCE)}: holds nothing; grade the archive again")
     if evidence.submission.digest != of_submission:

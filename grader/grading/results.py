@@ -13,6 +13,7 @@ from grader.config.evidence_file import EVIDENCE
 from grader.config.problem import closest
 from grader.errors import NotObservedError, UsageError
 from grader.files import obstacle, write_whole
+from grader.grading.rubric_of_class import SCORE
 from grader.machine.passing import locked_folder, remove_abandoned
 from grader.model.job import WORKER_LOG
 
@@ -152,6 +153,8 @@ def require_results(out: Path, where: str) -> None:
         advice = f"did you mean {around[1]}?"
     elif any(out.glob(f"*/{EVIDENCE}")):
         advice = f"did you mean {around[0]}?"
+    elif any(out.glob(f"*/*/{SCORE}")):
+        raise UsageError(f"{where}: has scores, and {EVIDENCE} of none; grader run observes anew")
     raise UsageError(f"{where}: holds no results; {advice}")
 
 

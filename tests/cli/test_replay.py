@@ -110,7 +110,8 @@ def test_the_score_may_be_named_by_its_folder_or_the_students_copy(graded, name)
 def test_a_score_that_was_copied_elsewhere_has_no_evidence_to_go_by(graded, tmp_path):
     copied = copy(score(graded), tmp_path)
     done = graded.run("replay", copied, "--item", "double")
-    line = "score.json: has no evidence.jsonl beside it; name the score in its results folder\n"
+    advice = "name the score in its results folder, or grade again if that was removed"
+    line = f"score.json: has no evidence.jsonl beside it; {advice}\n"
     assert (done.returncode, done.stderr.endswith(line)) == (5, True)
 
 

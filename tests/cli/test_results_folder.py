@@ -68,6 +68,14 @@ def test_a_folder_inside_leads_to_the_one_around_it(graded, name):
         assert refused(graded, name, inside) == f"{inside}: holds no results; did you mean {graded.out}?"
 
 
+@pytest.mark.parametrize("name", [name for name in EACH if name != "replay"])
+def test_scores_whose_evidence_was_removed_are_told_as_such(graded, name):
+    (graded.results() / "evidence.jsonl").unlink()
+    assert refused(graded, name, graded.out) == (
+        f"{graded.out}: has scores, and evidence.jsonl of none; grader run observes anew"
+    )
+
+
 def test_a_score_that_is_not_there_is_named(graded):
     assert refused(graded, "replay", "nowhere/tiny/ann") == (
         "nowhere/tiny/ann: cannot be read (No such file or directory); name a score.json"
