@@ -65,7 +65,7 @@ def unusable_argument(case: InputCase) -> str:
     return ""
 
 
-def _cases(values: Iterable[Any] | InputCase, where: str) -> Iterator[InputCase]:
+def _cases(values: Iterable[Any] | InputCase | None, where: str) -> Iterator[InputCase]:
     """Yield the cases that a family gives.
 
     Raises:
@@ -73,6 +73,8 @@ def _cases(values: Iterable[Any] | InputCase, where: str) -> Iterator[InputCase]
     """
     if isinstance(values, InputCase):
         raise CourseError(f'{where} returns a case; write yield case("a name", …) in place of return')
+    if values is None:  # a function without yield runs to its end when it is called
+        raise CourseError(f"{where} returns None; write yield before case(…)")
     for number, case in enumerate(values):
         if not isinstance(case, InputCase):
             message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'

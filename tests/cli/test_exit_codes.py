@@ -225,6 +225,11 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
             "inputs.py:2: numbers: returns a case; write yield case(",
         ),
         (
+            "inputs.py",
+            "from grader.api import case\ndef numbers(rng): case('no yield', 1)\n",
+            "inputs.py:2: numbers: returns None; write yield before case(…)",
+        ),
+        (
             "expected.py",
             "def double(x):\n    return helper(x)\ndef helper(x):\n    return {}[x]\nsquare = double\n",
             "expected.py:4: double: KeyError",
