@@ -79,7 +79,7 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
             "free": {"any": [None]},
             "due": "2024-12-23T23:59:00Z",
             "grace": "1d2h3m4s",
-            "share": "12.5%",
+            "share": "12.5 %",
             "colour": "green",
             "bounded": [3],
         },
