@@ -307,7 +307,7 @@ def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
     totals = {total.adjusted for total in card.totals if total.late is not None and total.late.share}
-    late = f"  late: {', '.join(map(number, sorted(totals)))}" if totals else ""
+    late = f"  {', '.join(map(number, sorted(totals)))} after lateness" if totals else ""
     how = "not run again" if _is_unchanged(graded) else "collected" if graded.collected else ""
     of = f"  {how}, results of {_began(graded, zone)}" if how else ""
     return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{late}{note}{of}", stream)

@@ -96,7 +96,7 @@ def test_rows_of_a_class_have_it(graded):
     at = ("--submitted-at", "2024-12-22T11:00:00+00:00")
     rows = graded.run("run", str(graded.submissions_folder), *at).stdout.splitlines()
     assert len(rows) == 6
-    assert all(row.endswith("6 / 10  late: 4.8  3.2 points open") for row in rows)
+    assert all(row.endswith("6 / 10  4.8 after lateness  3.2 points open") for row in rows)
 
 
 def test_in_time_nothing_is_said_of_a_late_rule(graded):
