@@ -19,7 +19,7 @@ from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
-from grader.harness.diagnoses import lacking, lacking_header, missing_for_make, renames, targets
+from grader.harness.diagnoses import diagnose, lacking, lacking_header, missing_for_make, renames, targets
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
@@ -101,7 +101,9 @@ class Builds:
         if why := lacking(built.errors, architecture):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         if mistake := self._of_makefile(built):
-            raise CourseError(f"given/{mistake}; correct the file")
+            diagnosis = diagnose(built.errors[0])
+            advice = diagnosis.hint if diagnosis else "correct the file"
+            raise CourseError(f"given/{mistake}; {advice}")
         if whose == REFERENCE:
             raise self._reference_failed(built)
         return built

@@ -69,6 +69,11 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "{} is neither handed in nor one of the course's files",
     ),
     (
+        "missing_tab",
+        r"(missing separator)",
+        "a command in a Makefile begins with a tab, not with spaces; write the tab",
+    ),
+    (
         "undefined_reference",
         r"undefined reference to '(.+?)'",
         '{} is used, and defined nowhere: is its name the same in both places, and its extern "C"?',

@@ -356,7 +356,14 @@ def test_a_second_main_is_told_with_the_file_of_the_course_that_has_the_first(co
 
 def test_a_makefile_of_the_course_that_make_cannot_read_is_the_courses_mistake(contexts):
     context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/Makefile": MAKEFILE.replace("\t", "    ")})
-    with pytest.raises(CourseError, match=r"^given/Makefile:2: missing separator; correct the file$"):
+    advice = "a command in a Makefile begins with a tab, not with spaces; write the tab"
+    with pytest.raises(CourseError, match=rf"^given/Makefile:2: missing separator; {advice}$"):
+        observe(context)
+
+
+def test_a_makefile_of_the_course_with_another_mistake_is_to_be_corrected(contexts):
+    context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/Makefile": f"endif\n{MAKEFILE}"})
+    with pytest.raises(CourseError, match=r"^given/Makefile:1: extraneous 'endif'; correct the file$"):
         observe(context)
 
 

@@ -17,6 +17,7 @@ from grader.harness.diagnoses import diagnose, lacking, missing_for_make, rename
         ("texture is not a template", "removed_api", "CUDA 12 took texture references away"),
         ("Unsupported gpu architecture 'sm_30'", "unknown_architecture", "does not compile for sm_30"),
         ("No targets specified and no makefile found.  Stop.", "missing_file", "makefile was not handed in"),
+        ("missing separator.  Stop.", "missing_tab", "a command in a Makefile begins with a tab"),
         ("undefined reference to 'DLGpuRelu(int)'", "undefined_reference", "DLGpuRelu(int) is used, and"),
     ],
 )
