@@ -40,6 +40,8 @@ class AllowedNames:
     names: frozenset[str]
     advice: Callable[[str], str | None] = lambda _: None
     """Returns, for a name that is there and may not be taken, the reason and what to do."""
+    absent: Callable[[str], str] = lambda _: ""
+    """Returns which file is missing, for a name of no file; one line tells it for all names of that file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +56,9 @@ class DecodeState:
     advise: Callable[[KeyPath], str] = field(default=lambda path: "")
     """Returns what to do about an unknown key that resembles no other; empty for the usual advice."""
 
-    def wrong(self, path: KeyPath, message: str) -> Any:
-        """Report a problem."""
-        self.problems.append(Problem(path=path, message=message))
+    def wrong(self, path: KeyPath, message: str, *, once: bool = False) -> Any:
+        """Report a problem; with `once` the first line with this message tells it for all paths."""
+        self.problems.append(Problem(path=path, message=message, once=once))
         return INVALID
 
     def refused(self, path: KeyPath, error: ValueError) -> None:
@@ -241,6 +243,8 @@ def _name_reader(kind: Any, above: float | None) -> Reader:
         allowed = reading.allowed.get(kind)
         if value is INVALID or allowed is None or value in allowed.names:
             return value
+        if message := allowed.absent(value):
+            return reading.wrong(path, message, once=True)
         advice = allowed.advice(value) or suggestion(value, allowed.names)
         message = f"no {allowed.what} is called {quoted(value)}; {advice}"
         return reading.wrong(path, message)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
-from grader.config.problem import show_path, syntax_problem
+from grader.config.problem import closest, show_path, syntax_problem
 
 if TYPE_CHECKING:
     import ast
@@ -56,6 +56,14 @@ class AssignmentFacts:
             ):
                 return f"{place}; call it {module}.py"
         return ""
+
+    def absent_file(self, function: str) -> str:
+        """Say that the assignment has no file for a function, nor one with such a name; empty if it has."""
+        module, _, name = function.partition(".")
+        paths = [path for part in ("given", "reference") for path in (self.folder / part).rglob("*")]
+        if not name or closest(module, {path.name.partition(".")[0] for path in paths}):
+            return ""
+        return f"given/ has no {module}.py, nor has reference/; write it, or name a function of another file"
 
 
 def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[str, ...]]:

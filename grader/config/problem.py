@@ -37,6 +37,8 @@ class Problem:
     """The error and the correction."""
     position: Position | None = None
     """The position, if the path does not determine it."""
+    once: bool = False
+    """Whether the first line with this message tells it for all paths."""
 
     def __str__(self) -> str:
         """Return one printable line without the file's name; control characters are escaped."""

@@ -361,8 +361,9 @@ def _allowed_names(facts: AssignmentFacts | None) -> Mapping[Any, AllowedNames]:
         InputsName: ("family of inputs.py", facts.inputs, facts.no_families.get),
         OracleName: ("function of expected.py", facts.oracles, lambda _: None),
     }
+    absent = {FunctionName: facts.absent_file}
     return {
-        kind: AllowedNames(what=what, names=names, advice=advice)
+        kind: AllowedNames(what=what, names=names, advice=advice, absent=absent.get(kind, lambda _: ""))
         for kind, (what, names, advice) in sources.items()
         if names is not None
     }

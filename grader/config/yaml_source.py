@@ -63,7 +63,10 @@ class YamlDocument:
 
     def lines(self, problems: Iterable[Problem]) -> tuple[str, ...]:
         """Format each problem as `file:line:column: path: message`, in the order of the file."""
-        placed = {(p.position or self.position(p.path) or (), str(p)): None for p in problems}
+        first: dict[str | Problem, Problem] = {}
+        for problem in problems:
+            first.setdefault(problem.message if problem.once else problem, problem)
+        placed = {(p.position or self.position(p.path) or (), str(p)): None for p in first.values()}
         return tuple(
             ":".join((self.name, *map(str, position))) + f": {text}"
             for position, text in sorted(placed, key=lambda entry: entry[0])

@@ -118,6 +118,15 @@ def test_six_different_mistakes_give_six_located_lines(lines: Lines) -> None:
     )
 
 
+def test_a_file_that_several_items_call_and_nobody_wrote_is_told_once(lines: Lines) -> None:
+    text = GOOD.replace("utils.fast", "driver.fast").replace("utils.slow", "driver.slow")
+    assert text.count("driver.") > 1
+    assert lines(text) == (
+        "rubrics/hw1.yaml:11:5: items[0].of: given/ has no driver.py, nor has reference/; "
+        "write it, or name a function of another file",
+    )
+
+
 def test_load_raises_with_every_line(course: SimpleNamespace, kinds: Mapping[str, Any]) -> None:
     course.rubric.write_text(GOOD.replace("visible: after_due", "visible: later").replace("10%", "10"))
     with pytest.raises(CourseError) as caught:
