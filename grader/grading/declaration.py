@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.config.accepted import replaced_files, replaced_objection, requires_objection
@@ -18,8 +18,9 @@ _NAMED = 4
 
 def refusals(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the fields of a declaration that fit no submission or no program, each with the mistake."""
-    for message in _accepts_objections(assignment.accepts, files_below(folder / "reference")):
-        yield "accepts", message
+    for pattern in assignment.accepts:
+        if message := _form_objection(pattern):
+            yield "accepts", f"{quoted(pattern)} {message}"
     for file in replaced_files(assignment, folder):
         yield "accepts", replaced_objection(file)
     if message := requires_objection(assignment, folder):
@@ -34,14 +35,16 @@ def files_below(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path for path in paths if not junk_part(path)))
 
 
-def _accepts_objections(accepts: Sequence[str], reference: Sequence[str]) -> Iterator[str]:
-    """Yield the patterns that let in nothing, and that all of them let in nothing of the reference."""
-    for pattern in accepts:
-        if message := _form_objection(pattern):
-            yield f"{quoted(pattern)} {message}"
-    if reference and not accepted(reference, map(plain_pattern, accepts)):
-        named = ", ".join(reference[:_NAMED])
-        yield f"fits no file of reference/, which holds {named}; write {(reference[0],)}"
+def unfit_accepts(assignment: Assignment, folder: Path) -> str:
+    """Return the mistake of an `accepts` that lets in nothing of the reference; empty if it lets in a file.
+
+    It is hardly meant, and refused where nothing at all was let in: what is graded may be written by hand.
+    """
+    reference = files_below(folder / "reference")
+    if not reference or accepted(reference, map(plain_pattern, assignment.accepts)):
+        return ""
+    named = ", ".join(reference[:_NAMED])
+    return f"fits no file of reference/, which holds {named}; write {(reference[0],)}"
 
 
 def _form_objection(pattern: str) -> str:

@@ -21,7 +21,7 @@ from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, SubmissionError, UsageError
-from grader.grading.declaration import refusals
+from grader.grading.declaration import refusals, unfit_accepts
 from grader.grading.results import Results, incoming
 from grader.grading.rubric_of_class import require_rubric_of, rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
@@ -183,17 +183,19 @@ class CourseFiles:
             CourseError: with a line for each.
         """
         names = self.plugins.assignments if assignment is None else (assignment,)
-        if lines := [line for name in names for line in self._refused(name, "accepts")]:
+        if lines := [line for name in names for line in self._refused(name, let_in_nothing=True)]:
             raise CourseError(*lines)
 
-    def _refused(self, assignment: str, *fields: str) -> list[str]:
-        """Return the mistakes of a declaration that nothing can be graded with, in these fields or in all."""
+    def _refused(self, assignment: str, *, let_in_nothing: bool = False) -> list[str]:
+        """Return the mistakes of a declaration that nothing can be graded with, or that let in nothing."""
         folder = self.plugins.assignment_folders[assignment]
+        declared = self.plugins.assignments[assignment]
+        mistakes = [*refusals(declared, folder)]
+        if let_in_nothing:
+            mistakes = [mistake for mistake in mistakes if mistake[0] == "accepts"]
+            mistakes += [("accepts", message)] if (message := unfit_accepts(declared, folder)) else []
         where = show_path(folder / "assignment.py")
-        mistakes = refusals(self.plugins.assignments[assignment], folder)
-        return [
-            f"{where}: {field}: {message}" for field, message in mistakes if not fields or field in fields
-        ]
+        return [f"{where}: {field}: {message}" for field, message in mistakes]
 
     def least_isolation(self, request: Request) -> str:
         """The stronger of what the course and a request demand; empty if neither demands anything.

@@ -26,7 +26,7 @@ from grader.config.facts import (
 )
 from grader.config.problem import closest, show_path, suggestion
 from grader.filenames import plain_pattern
-from grader.grading.declaration import files_below, refusals
+from grader.grading.declaration import files_below, refusals, unfit_accepts
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
@@ -88,13 +88,7 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         yield "title", "is empty; write what students call it"
     refused = [*refusals(assignment, folder)]
     yield from refused
-    if not reference:
-        yield "accepts", "reference/ holds no files; write the solution there, which must earn everything"
-    for pattern in assignment.accepts:
-        if message := _pattern_objection(pattern):
-            yield "accepts", f"{quoted(pattern)} {message}"
-    for message in _misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference):
-        yield "accepts", message
+    yield from (("accepts", message) for message in _accepts_problems(assignment, folder, reference))
     yield from _modules(assignment, modules_of(folder))
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
@@ -110,6 +104,18 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
                     "requires",
                     f"reference/ has no {quoted(file)}, without which it earns nothing; write it",
                 )
+
+
+def _accepts_problems(assignment: Assignment, folder: Path, reference: tuple[str, ...]) -> Iterator[str]:
+    """Yield what makes the files that are handed in others than those of the reference."""
+    if message := unfit_accepts(assignment, folder):
+        yield message
+    if not reference:
+        yield "reference/ holds no files; write the solution there, which must earn everything"
+    for pattern in assignment.accepts:
+        if message := _pattern_objection(pattern):
+            yield f"{quoted(pattern)} {message}"
+    yield from _misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference)
 
 
 def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:
