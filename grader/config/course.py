@@ -149,7 +149,10 @@ class Course:
             if is_file(path.with_suffix(".yml")):
                 raise CourseError(suffix_objection(path.with_suffix(".yml")))
             if not is_file(path):
-                advice = "write one, or name one by --rubric"
+                grading = self._rubrics_that_grade(assignment)
+                names = " or ".join(other.stem for other in grading)
+                rename = f"{show_path(grading[0])} grades it; rename that, or " if len(grading) == 1 else ""
+                advice = f"{rename}give --rubric {names}" if names else "write one, or name one by --rubric"
                 raise CourseError(f"{show_path(path)}: there is no rubric for {assignment}; {advice}")
             return path
         for path in (self.rubric_path(named), Path(named)):
@@ -157,6 +160,15 @@ class Course:
                 return path
         names = ", ".join(path.stem for path in self.rubrics())
         raise UsageError(f"--rubric {named}: there is no such name or file; there are {names}")
+
+    def _rubrics_that_grade(self, assignment: str) -> tuple[Path, ...]:
+        """Return the rubrics that say they grade an assignment, under whichever names."""
+        data = {path: read_yaml(path).data for path in self.rubrics()}
+        return tuple(
+            path
+            for path, keys in data.items()
+            if isinstance(keys, Mapping) and keys.get("assignment") == assignment
+        )
 
     def assignment_folder(self, name: str) -> Path:
         """Return the folder of an assignment, whether it exists or not."""

@@ -141,3 +141,21 @@ def test_a_course_knows_where_its_things_are(folder: Path) -> None:
     assert course.rubrics() == (folder / "rubrics" / "a.yaml", folder / "rubrics" / "b.yaml")
     assert course.rubric_path("a") == folder / "rubrics" / "a.yaml"
     assert course.assignment_folder("hw1") == folder / "assignments" / "hw1"
+
+
+def test_a_rubric_of_another_name_that_grades_an_assignment_is_named(folder: Path) -> None:
+    course = find_course(None, {}, folder)
+
+    def objection() -> str:
+        with pytest.raises(CourseError) as caught:
+            course.rubric_for("hw1")
+        (line,) = caught.value.problems
+        return line.removeprefix("rubrics/hw1.yaml: there is no rubric for hw1; ")
+
+    (folder / "rubrics" / "hw2.yaml").write_text("assignment: hw2\n")
+    (folder / "rubrics" / "broken.yaml").write_text("- [")
+    assert objection() == "write one, or name one by --rubric"
+    (folder / "rubrics" / "hw1a.yaml").write_text("assignment: hw1\n")
+    assert objection() == "rubrics/hw1a.yaml grades it; rename that, or give --rubric hw1a"
+    (folder / "rubrics" / "hw1b.yaml").write_text("assignment: hw1\n")
+    assert objection() == "give --rubric hw1a or hw1b"
