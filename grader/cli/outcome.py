@@ -158,8 +158,9 @@ class RunSummary:
             if mistake not in self._repeated:
                 self._tell_once(mistake, result.submission.student)
         roster = self._course.roster
+        is_tried = self._is_reference(number, result.submission.assignment)
         # the sums of a class name them
-        stranger = "" if self._of_class else roster.stranger(result.submission)
+        stranger = "" if self._of_class or is_tried else roster.stranger(result.submission)
         remarks = result.trouble, roster.remark(result.submission), stranger, *self._left_out(result)
         for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
@@ -174,7 +175,8 @@ class RunSummary:
             self._in_future.add(result.submission.student)
             lates = (total.late for total in result.scorecard.totals)
             self._held_by_time |= any(late is not None and late.in_future for late in lates)
-        if untimed := {total.student for total in result.scorecard.totals if total.untimed}:
+        untimed = {total.student for total in result.scorecard.totals if total.untimed}
+        if untimed and not is_tried:
             self._untimed.setdefault(result.rubric.name, set()).update(untimed)
         if self._as_json:
             text = (result.results.folder / "score.json").read_text(encoding="utf-8")
@@ -185,6 +187,12 @@ class RunSummary:
             show(result, self._items)
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
+
+    def _is_reference(self, number: int, assignment: str) -> bool:
+        """Tell whether an upload is the assignment's own reference: no student's, and never late."""
+        upload = self._uploads[number]
+        reference = self._course.assignment_folder(assignment) / "reference"
+        return isinstance(upload, Path) and upload.resolve() == reference.resolve()
 
     def _left_out(self, result: Graded) -> Iterator[str]:
         """Yield a line for each file left out that may be, or hold, one that is missing."""

@@ -52,3 +52,13 @@ def test_a_class_has_a_column_of_totals_after_lateness(late_course):
     assert sorted(line.split()[1:] for line in lines) == [
         [name, "2", "/", "2", "late:", "1.8"] for name in "abcdef"
     ]
+
+
+def test_the_reference_of_an_assignment_is_no_student_and_never_late(late_course):
+    late_course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    reference = late_course.folder / "assignments" / "tiny" / "reference"
+    done = late_course.run("run", str(reference), "--student", "reference")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = late_course.run("run", late_course.submit("stranger"))
+    assert "stranger is not on the roster" in done.stderr
+    assert "has a late rule, which takes nothing off" in done.stderr
