@@ -60,7 +60,8 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None,
     if as_json:
         echo_json({"file": str(out), "items": len(table), "waiting": waiting})
     else:
-        echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
+        wait = "waits" if waiting == 1 else "wait"
+        echo(f"{out}: {counted(len(table), 'item')}, {waiting} of them {wait} for a person", err=True)
 
 
 @command.command("import")

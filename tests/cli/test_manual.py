@@ -56,6 +56,17 @@ def item(course, student="ann"):
     return next(line for line in lines if "style" in {line.get("item"), line.get("id")})
 
 
+def test_an_export_counts_what_waits_for_a_person(course, table):
+    course.run("run", course.submit("ann"))
+    options = "--out", str(table.path), "--results", str(course.out)
+    done = course.run("manual", "export", *options)
+    assert done.stderr == f"{table.path}: 1 item, 1 of them waits for a person\n"
+    table.path.unlink()
+    course.run("run", course.submit("ann"), course.submit("bob"))
+    done = course.run("manual", "export", *options)
+    assert done.stderr.endswith(": 2 items, 2 of them wait for a person\n")
+
+
 def test_one_results_folder_that_cannot_be_written_keeps_no_other_points_back(course, table):
     archives = [course.submit("ann"), course.submit("bob")]
     course.run("run", *archives)
