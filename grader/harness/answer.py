@@ -170,7 +170,7 @@ def _syntax_error(text: str) -> str:
 
 def _no_symbol(match: re.Match[str]) -> str:
     """Say which function ctypes, or the loader, does not find in what was built."""
-    return f'{match[1]} has no {match[2]}: is its name the same in both places, and its extern "C"?'
+    return f'{match[1]} has no {match[2]}: do name, parameters and extern "C" agree in both places?'
 
 
 def _without_words(name: str, trace: str, course_folder: Path | None) -> str:

@@ -76,7 +76,7 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     (
         "undefined_reference",
         r"undefined reference to '(.+?)'",
-        '{} is used, and defined nowhere: is its name the same in both places, and its extern "C"?',
+        '{} is used, and defined nowhere: do name, parameters and extern "C" agree in both places?',
     ),
 )
 

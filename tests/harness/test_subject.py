@@ -189,7 +189,7 @@ def test_colours_of_a_terminal_are_left_out(classroom):
         (
             "raise AttributeError('/built/lib/libpar.so: undefined symbol: scan')",
             Outcome.CRASHED,
-            'f(): libpar.so has no scan: is its name the same in both places, and its extern "C"?',
+            'f(): libpar.so has no scan: do name, parameters and extern "C" agree in both places?',
         ),
         ("raise KeyboardInterrupt", Outcome.CRASHED, "f(): KeyboardInterrupt"),
     ],
