@@ -12,14 +12,13 @@ from typing import Any
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.model.observation import NOT_IMPORTED, Case, Observation, Outcome, Quantity
+from grader.model.observation import NOT_CALLED, NOT_IMPORTED, Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
 """What a kind makes of the calls of one case, all of which returned."""
 
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
-NOT_CALLED = "not called: an earlier call did not end in time"
 _IMPORTING = re.compile(r"^importing ([^:]+): ")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'(?!.* left out, because)")
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")

@@ -119,7 +119,7 @@ def _run(stop: Stop) -> int:
     try:
         code = cli.main(prog_name="grader", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("grader: stopped; what was observed is kept", err=True)
+        click.echo("grader: stopped; what is done is kept", err=True)
         return 128 + (stop.number or signal.SIGINT)
     except click.ClickException as error:
         if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):

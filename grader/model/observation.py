@@ -54,6 +54,8 @@ class Symptom(StrEnum):
     WRONG_VALUE = "wrong_value"
 
 
+NOT_CALLED = "not called: an earlier call did not end in time"
+"""The note of a case that its item had no time for."""
 NOT_IMPORTED = "not_imported"
 """A fact of an observation of a file that cannot be imported, or read, or that lacks the name which is asked
 for: the module that it lacks, or an empty text. Nothing of it was called, so a hint on results is none."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader import __version__
 from grader.contracts.report import Report
 from grader.model.magnitude import number
-from grader.model.observation import STUDENTS_DOING
+from grader.model.observation import NOT_CALLED, STUDENTS_DOING
 from grader.model.score import Standing
 from grader.reports.item_rows import CHARTS, ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
@@ -64,9 +64,10 @@ class Html(Report):
         card, points = view.scorecard, view.scorecard.points
         items = {item.id: item for item in view.rubric.items}
         students = [total.student for total in card.totals]
-        raw = card.totals[0].adjusted if len(card.totals) == 1 else points.raw
+        is_same_for_all = len({total.adjusted for total in card.totals}) == 1
+        raw = card.totals[0].adjusted if is_same_for_all else points.raw
         full = min(max(raw, 0.0), points.possible)
-        pending = card.still_open(card.totals[0]) if len(card.totals) == 1 else points.pending
+        pending = card.still_open(card.totals[0]) if is_same_for_all else points.pending
         still_open = min(pending, points.possible - full)
         shares = {"full": full, "open": still_open, "lost": points.possible - full - still_open}
         rows = _in_order(
@@ -94,6 +95,7 @@ class Html(Report):
             repeated={line.item for lines in banners.values() for line in lines[1:]},
             origin=_origin(view),
             ENDINGS=ENDINGS,
+            NOT_CALLED=NOT_CALLED,
             MOST_CASES=MOST_CASES,
         )
 

@@ -217,14 +217,15 @@ def lateness(card: Scorecard) -> Iterator[str]:
                 "what lateness costs stays open until the time is corrected."
             )
             break
+    students: dict[tuple[str, str], list[str]] = {}
     for total, late in ruled:
-        whose = f" ({total.student})" if len(card.totals) > 1 else ""
         if late.days:
             remain = out_of(total.adjusted, card.points.possible)
-            yield (
-                f"Handed in {elapsed(late.late_s)} late{whose}: "
-                f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
-            )
+            costs = f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
+            students.setdefault((elapsed(late.late_s), costs), []).append(total.student)
+    for (time, costs), late_ones in students.items():
+        whose = f" ({', '.join(late_ones)})" if len(late_ones) < len(card.totals) else ""
+        yield f"Handed in {time} late{whose}: {costs}"
 
 
 def late_cost(late: Late | None) -> str:

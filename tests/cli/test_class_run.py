@@ -382,7 +382,7 @@ def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_s
         _, said = host.communicate(timeout=WITHIN_S)
         wait_for_the_end(handles)
     assert host.returncode == 128 + number
-    assert said.split("\n")[-2:] == ["grader: stopped; what was observed is kept", ""]
+    assert said.split("\n")[-2:] == ["grader: stopped; what is done is kept", ""]
     assert len(said.strip().splitlines()) == 1
     assert not list(course.out.rglob("score.json"))
     assert not [path for path in course.out.rglob("*") if path.name.startswith(".")]

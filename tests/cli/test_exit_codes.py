@@ -470,7 +470,7 @@ def test_129_130_and_143_if_a_signal_told_it_to_end(course, code, number):
         process.send_signal(signal.Signals[number])
         _, said = process.communicate(timeout=60)
     assert process.returncode == code
-    assert said.strip() == "grader: stopped; what was observed is kept"
+    assert said.strip() == "grader: stopped; what is done is kept"
 
 
 def test_every_code_of_the_page_has_a_test_here():

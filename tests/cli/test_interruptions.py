@@ -352,7 +352,7 @@ def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(c
         _, said = host.communicate(timeout=WITHIN_S)
         wait_for_the_end(handles)
     assert host.returncode == 129
-    assert said.strip() == "grader: stopped; what was observed is kept"
+    assert said.strip() == "grader: stopped; what is done is kept"
     assert list(course.tmp.iterdir()) == []
     assert not list(course.out.rglob("job*.json"))
     assert not list(course.out.rglob(".*"))

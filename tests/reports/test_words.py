@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from grader.model.score import Line, Standing
+from grader.reports.html import Html
 from grader.reports.words import (
     LineState,
     counted,
@@ -103,6 +104,16 @@ def test_lateness_is_told_of_each_whom_it_concerns(stored):
         "The LMS marked it late; when it was handed in is unknown: nothing is taken off for lateness."
     )
     assert list(lateness(stored("normal").scorecard)) == []
+
+
+def test_a_team_that_is_late_alike_reads_one_total_and_one_sentence(make):
+    due = make.late["due"]
+    members = {"student": "red", "members": ("alice", "bob"), "submitted_at": due + timedelta(hours=27)}
+    card = make.graded([make.item("a", "A", 10.0)], [make.seen("a")], of_rubric=make.late, **members)
+    (told,) = lateness(card.scorecard)
+    assert told == "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left. Rule: 10 % per started day."
+    assert card.student().scorecard.totals[0].adjusted == 8
+    assert '<p class="total"><strong>8</strong> / 10' in Html().render(card.student())
 
 
 def test_of_a_team_an_unknown_time_is_told_once(stored):
