@@ -97,7 +97,7 @@ def test_ctrl_c_cancels_and_a_closed_terminal_does_not(hands):
     with hands.started(archive) as host:
         assert select.select([host.stderr], [], [], WITHIN_S)[0], "it says how its orders stand"
         host.send_signal(signal.SIGINT)
-        assert "what was observed is kept" in host.communicate(timeout=WITHIN_S)[1]
+        assert "what is done is kept" in host.communicate(timeout=WITHIN_S)[1]
         assert host.returncode == 128 + signal.SIGINT
     hands.until("the queue is empty", lambda: not hands.cluster.queue())
     assert not (hands.course.out / ".cluster").exists()
