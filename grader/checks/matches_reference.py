@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
@@ -13,6 +14,7 @@ from grader.checks.disputed import UNJUDGED, require_right_reference
 from grader.checks.exchanged import watch_operation
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
+from grader.config.problem import place_of
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
@@ -162,6 +164,9 @@ class MatchesReference(CheckKind):
             answer: _Answer = {}
             for name, oracle in oracles.items():
                 right = oracle(*case.args, **case.kwargs)
+                if right is None:
+                    place = f"{place_of(unwrap(oracle))}: {name}"
+                    raise CourseError(f"{place}: returns None for case {case.name!r}; is a return missing?")
                 compared = [
                     compare(
                         call.value,

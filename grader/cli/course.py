@@ -37,6 +37,8 @@ def command() -> None:
 def check(context: click.Context, as_json: bool) -> ExitCode:
     """Show every mistake of the course that no submission is needed to find, with file and line.
 
+    The first assignment.py that cannot be loaded is told alone.
+
     Runs the course's own inputs.py and expected.py, outside of any sandbox, and imports the libraries that
     its rules on sources name.
     """

@@ -147,6 +147,17 @@ def test_4_with_a_traceback_if_a_courses_check_kind_breaks_and_the_other_items_a
     assert "Traceback" in (course.results() / "worker.log").read_text()
 
 
+def test_4_if_an_oracle_returns_nothing_and_no_word_on_the_reference(course):
+    course.write("assignments/tiny/expected.py", "def double(x):\n    x + x\n")
+    course.rubric(DOUBLE)
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    (seen,) = (r["observation"] for r in course.records() if r["record"] == "observation")
+    said = "tiny/expected.py:1: double: returns None for case 'a number'; is a return missing?"
+    assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
+    assert said in seen["note"]
+
+
 BROKEN = """
 from grader.checks.matches_reference import MatchesReference
 

@@ -126,7 +126,6 @@ def test_a_call_that_neither_ends_is_the_courses(context):
 @pytest.mark.parametrize(
     ("expected", "seen"),
     [
-        ("def half(x): x / 2\n", "expected None"),
         ("def half(x): return float('nan')\n", "expected nan"),
         ("def half(x): return x / 3\n", "got 0.5"),
         ("def half(x): return [x / 2]\n", "expected"),
@@ -140,6 +139,14 @@ def test_an_oracle_that_the_reference_does_not_meet_costs_nobody_points(context,
     with pytest.raises(CourseError, match=f"^reference: .*{seen}.*; the reference is wrong as well") as error:
         MatchesReference().observe(options, made)
     assert "expected.py or the tolerance" in str(error.value)
+
+
+def test_an_oracle_that_returns_nothing_is_named_and_not_the_reference(context):
+    made = context(WORK, {"expected.py": "def half(x): x / 2\n"})
+    said = r"expected\.py:1: half: returns None for case 'one'; is a return missing\?$"
+    with pytest.raises(CourseError, match=said) as error:
+        observe(made, of="work.half")
+    assert "reference" not in str(error.value)
 
 
 def test_a_wrong_result_where_the_reference_is_right_is_the_submissions(context):
