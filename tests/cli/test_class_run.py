@@ -361,7 +361,7 @@ def test_two_submissions_of_one_student_are_graded_one_after_the_other(course):
     done = course.run("run", first, str(second))
     assert done.returncode == 0
     assert done.stderr.startswith(
-        "grader: ann.tar.gz: counts, graded last of 2 uploads, after ann.tar.gz; their names give no order"
+        "grader: again/ann.tar.gz: counts, graded last of 2 uploads, after ann.tar.gz; their names give no"
     )
     assert course.points() == {"double": 1, "square": 2}
 

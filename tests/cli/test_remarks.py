@@ -50,7 +50,7 @@ def test_a_class_has_a_column_of_totals_after_lateness(late_course):
     done = late_course.run("run", *archives, "--submitted-at", "2024-01-01T12:00:00+00:00")
     lines = (line for line in done.stdout.splitlines() if "late" in line)
     assert sorted(line.split()[1:] for line in lines) == [
-        [name, "2", "/", "2", "late:", "1.8"] for name in "abcdef"
+        [name, "2", "/", "2", "1.8", "after", "lateness"] for name in "abcdef"
     ]
 
 
