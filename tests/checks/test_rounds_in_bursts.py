@@ -73,6 +73,10 @@ def runners(**subjects):
     }
 
 
+MANY = 120
+"""Rounds in which each of a few lengths that are drawn surely comes; of 20 one is missing once in 1,000."""
+
+
 def timed(context, runners, least=20):
     schedule = Schedule(least=least, budget_s=1e9, decided=lambda rounds: True)
     return timed_rounds(
@@ -82,10 +86,10 @@ def timed(context, runners, least=20):
 
 def test_the_first_calls_of_a_burst_do_not_count():
     four = runners()
-    rounds = timed(PlayedContext(), four)
-    assert rounds.undisturbed == 20
+    rounds = timed(PlayedContext(), four, least=MANY)
+    assert rounds.undisturbed == MANY
     for side in ("of", "reference_of"):
-        assert rounds.samples[side] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
+        assert rounds.samples[side] == [pytest.approx(CALL_S - HANDING_OVER_S)] * MANY
         lengths = set(four[side].subject.bursts)
         assert lengths == {LEAD + n + REPEATS for n in range(LEAD_SPREAD)}, "a program could count its calls"
         assert rounds.first_call_s[side] == COLD_S
@@ -116,9 +120,9 @@ def test_a_wrong_reference_is_the_courses():
 def test_large_inputs_leave_fewer_calls_that_count(monkeypatch):
     monkeypatch.setattr(module, "BURST_BYTES", 1)
     four = runners()
-    rounds = timed(PlayedContext(), four)
+    rounds = timed(PlayedContext(), four, least=MANY)
     assert set(four["of"].subject.bursts) == {LEAD + n + 1 for n in range(LEAD_SPREAD)}
-    assert rounds.samples["of"] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
+    assert rounds.samples["of"] == [pytest.approx(CALL_S - HANDING_OVER_S)] * MANY
 
 
 def test_what_takes_long_is_not_called_in_a_row():
