@@ -139,8 +139,8 @@ class Source(CheckKind):
         broken = list(_broken(options, observation.facts))
         hidden = list(_hidden(options, observation.facts["uses"]))
         if not broken:
-            seen = "no broken rule is seen, and something may hide one"
-            reason = seen if hidden else "the source keeps the rules"
+            doubt = "no broken rule is seen, and something may hide one"
+            reason = doubt if hidden else "the source keeps the rules"
             return Award(fraction=1.0, reason=reason, flags=tuple(hidden))
         certain = [text for text, is_certain in broken if is_certain]
         if options.decides and certain:

@@ -149,15 +149,15 @@ class _KernelTime:
         """Seconds since this was made, of processes that ran on one of these cores before or last."""
         now = self._uses()
         # what was counted while they lived comes once more in that of the parent that waited for them
-        seen = Counter[int]()
+        ended_ticks = Counter[int]()
         for pid in self._before.keys() - now.keys():
-            seen[self._before[pid].parent] += self._before[pid].own + self._before[pid].children
+            ended_ticks[self._before[pid].parent] += self._before[pid].own + self._before[pid].children
         ticks = 0
         for pid, use in now.items():
             before = self._before.get(pid, _KernelUse(0, 0, use.core, use.parent))
             if {before.core, use.core} & set(cores):
                 ticks += max(0, use.own - before.own)
-            ticks += max(0, use.children - before.children - seen[pid])
+            ticks += max(0, use.children - before.children - ended_ticks[pid])
         return ticks * tick()
 
     def _uses(self) -> dict[int, _KernelUse]:
