@@ -17,7 +17,9 @@ mkdir -p "$OUT"
 . scripts/gpu_setup.sh
 
 python3 -P -m grader doctor --probe || true
-python3 -P -m pytest -q -p no:cacheprovider -m gpu tests ${GPU_TESTS:-} || failed=1
+# Only files that hold such a test: others import libraries that a bare machine lacks, which ends a run of pytest.
+# shellcheck disable=SC2046 # names of files: no spaces
+python3 -P -m pytest -q -p no:cacheprovider -m gpu $(grep -rlE 'mark\.gpu' --include='test_*.py' tests) || failed=1
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046 # names of folders: no spaces
     set -- '*/reference' $(grep -l '^on_gpu:' tests/submissions/*/expected.yaml | cut -d/ -f3)
