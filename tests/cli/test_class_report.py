@@ -12,6 +12,7 @@ from grader.model.evidence import Evidence
 from grader.model.score import Points, Scorecard, Standing, Total
 from grader.model.submission import Submission
 
+WRITTEN = "written (tiny, 2 students, gradebook.db)"
 WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
 
 
@@ -47,7 +48,7 @@ def graded(course, kept):
 
 def test_a_page_is_written_where_nothing_else_is_named(graded):
     done = graded.run("report")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "class.html: written\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"class.html: {WRITTEN}\n")
     source = (graded.cwd / "class.html").read_text()
     for told in ("double doubles", "ann", "ben", "1 student", "zoe"):
         assert told in source
@@ -63,7 +64,7 @@ def test_a_course_on_a_platform_is_read_by_every_command(graded):
 
 def test_each_file_that_is_named_is_written_and_no_other(graded):
     done = graded.run("report", "--assignment", "tiny", "--markdown", "s.md", "--junit", "c.xml")
-    assert (done.returncode, done.stderr) == (0, "s.md: written\nc.xml: written\n")
+    assert (done.returncode, done.stderr) == (0, f"s.md: {WRITTEN}\nc.xml: {WRITTEN}\n")
     assert not (graded.cwd / "class.html").exists()
     assert "| 1 | double doubles | 1 | 2 of 2 | 50 % |" in (graded.cwd / "s.md").read_text()
     root = ET.parse(graded.cwd / "c.xml").getroot()
@@ -80,7 +81,7 @@ def test_the_summary_can_be_appended_to_what_a_step_says(graded):
 
 def test_outside_of_a_course_only_what_the_rubric_tells_is_unknown(graded, tmp_path):
     done = graded.run("report", GRADER_COURSE="", HOME=str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, "class.html: written\n")
+    assert (done.returncode, done.stderr) == (0, f"class.html: {WRITTEN}\n")
     source = (graded.cwd / "class.html").read_text()
     assert "<dt>GPU minutes</dt><dd>unknown</dd>" in source
     assert "double doubles" in source
@@ -93,7 +94,29 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     first, second = done.stderr.splitlines()
     assert "tiny" in first
     assert first.endswith("; speedups and GPU minutes are unknown")
-    assert second == "class.html: written"
+    assert second == f"class.html: {WRITTEN}"
+
+
+def test_each_of_several_assignments_has_a_page_of_its_own(course):
+    for name in ("hw1", "hw2"):
+        mark(course.cwd / "gradebook.db", name)
+    for name in ("hw1", "hw2"):
+        done = course.run("report", "--assignment", name, GRADER_COURSE="")
+        assert done.stderr == f"class_{name}.html: written ({name}, 1 student, gradebook.db)\n"
+    pages = [file.name for file in course.cwd.glob("class*.html")]
+    assert sorted(pages) == ["class_hw1.html", "class_hw2.html"]
+
+
+@pytest.mark.parametrize("out", [(), ("--out", "class.html")], ids=("default", "named"))
+def test_a_page_in_place_of_that_of_another_assignment_is_said_to_be_so(course, out):
+    for name, line in (
+        ("hw1", "class.html: written (hw1, 1 student, hw1.db)"),
+        ("hw1", "class.html: written (hw1, 1 student, hw1.db)"),
+        ("hw2", "class.html: written (hw2, 1 student, hw2.db), in place of the page of hw1"),
+    ):
+        mark(course.cwd / f"{name}.db", name)
+        done = course.run("report", "--gradebook", f"{name}.db", *out, GRADER_COURSE="")
+        assert (done.returncode, done.stderr) == (0, f"{line}\n")
 
 
 @pytest.mark.parametrize(

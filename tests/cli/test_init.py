@@ -149,4 +149,4 @@ def test_a_workflow_file_lies_where_the_service_looks(init, tmp_path, service):
 def test_marks_and_what_students_handed_in_stay_out_of_the_repository(init, tmp_path):
     init("--title", "A course")
     ignored = (tmp_path / ".gitignore").read_text().splitlines()
-    assert {"/received/", "/results/", "/gradebook*.db*", "/class.html"} <= set(ignored)
+    assert {"/received/", "/results/", "/gradebook*.db*", "/class.html", "/class_*.html"} <= set(ignored)
