@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import unwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
@@ -151,6 +152,7 @@ class MatchesReference(CheckKind):
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
         from grader.harness.compare import compare
+        from grader.harness.driver_calls import with_status
         from grader.harness.render import case_texts
 
         family = options.simulated_inputs if context.simulated else options.inputs
@@ -159,6 +161,7 @@ class MatchesReference(CheckKind):
         answers: list[_Answer] = []
         wrong: list[tuple[InputCase, Call]] = []
         unjudged: list[tuple[Call, CourseError]] = []
+        statuses = _exit_statuses(options.of, oracles[_oracles(options)[0]])
 
         def held(case: InputCase, calls: tuple[Call, ...]) -> _Answer:
             answer: _Answer = {}
@@ -168,12 +171,17 @@ class MatchesReference(CheckKind):
                     place = f"{place_of(unwrap(oracle))}: {name}"
                     raise CourseError(f"{place}: returns None for case {case.name!r}; is a return missing?")
                 compared = [
-                    compare(
+                    with_status(
+                        compare(
+                            call.value,
+                            right,
+                            options.tolerance,
+                            dtype=options.dtype,
+                            precision=options.precision,
+                        ),
                         call.value,
                         right,
-                        options.tolerance,
-                        dtype=options.dtype,
-                        precision=options.precision,
+                        statuses,
                     )
                     for call in calls
                 ]
@@ -301,6 +309,16 @@ def _watched(
     if options.exchanged_inputs:
         return watch_operation(context, options.of, options.exchanged_inputs, oracle, options.tolerance)
     return watch(context, options.of, family, oracle, options.tolerance) if options.made_on_gpu else None
+
+
+def _exit_statuses(of: str, oracle: Callable[..., Any]) -> Collection[tuple[int | str, ...]]:
+    """Return the places of exit statuses in the result of a course's function; none of a student's."""
+    from grader.harness.driver_calls import exit_statuses
+
+    module, _, function = of.rpartition(".")
+    code = getattr(unwrap(oracle), "__code__", None)  # a function of a library may have none
+    folder = Path(code.co_filename).parent if code else Path()
+    return exit_statuses(folder / "given" / f"{module.replace('.', '/')}.py", function)
 
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -68,23 +69,26 @@ def compare(
     floats that are no coarser, where floats are expected. True and False are no numbers. An expected NaN
     accepts NaN alone, an infinity itself alone. `UNUSED` accepts anything.
 
+    Of a result that is nested in another way the first element that differs before that place is told first:
+    it may be the cause, as the exit status of a program that has printed nothing.
+
     Never fails, whatever `actual` is.
 
     Raises:
         CourseError: `expected` holds something that cannot be compared.
     """
     total = _count(expected)
+    pairs: list[tuple[Path, Any, Any]] = []
+    tolerances = tolerances or Tolerances()
     try:
-        pairs = [_pair(path, got, target, dtype, precision) for path, got, target in leaves(actual, expected)]
+        for path, got, target in leaves(actual, expected):
+            pairs.append(_pair(path, got, target, dtype, precision))  # kept up to a mismatch
     except Mismatch as mismatch:
-        on_device = isinstance(actual, OpaqueValue) and actual.type_name.endswith(_ARRAYS_OF_DEVICES)
-        symptom = Symptom.ON_DEVICE if on_device else None
-        return Comparison(agrees=False, note=str(mismatch), symptom=symptom, wrong=total, total=total)
-    comparisons = [
-        _compare_leaf(path, got, target, tolerances or Tolerances()) for path, got, target in pairs
-    ]
+        before = _first_wrong(_compare_leaf(*pair, tolerances) for pair in pairs)
+        return _of_other_structure(str(mismatch), before, actual, total)
+    comparisons = [_compare_leaf(*pair, tolerances) for pair in pairs]
     wrong = sum(comparison.wrong for comparison in comparisons)
-    first = next((comparison for comparison in comparisons if not comparison.agrees), None)
+    first = _first_wrong(comparisons)
     note, symptom = (first.note, first.symptom) if first else ("", None)
     if symptom is Symptom.UNWRITTEN and wrong < UNWRITTEN * total:
         symptom = Symptom.WRONG_VALUE
@@ -101,6 +105,21 @@ def compare(
             (comparison.tolerance for comparison in comparisons), key=_COARSEST_FIRST.index, default=EXACT
         ),
     )
+
+
+def _first_wrong(comparisons: Iterable[Comparison]) -> Comparison | None:
+    return next((comparison for comparison in comparisons if not comparison.agrees), None)
+
+
+def _of_other_structure(mismatch: str, before: Comparison | None, actual: Any, total: int) -> Comparison:
+    """Return the comparison with another structure, and with the element that differs `before` it."""
+    if before is not None:
+        note, symptom = f"{before.note}; {mismatch}", before.symptom
+        symptom = Symptom.WRONG_VALUE if symptom is Symptom.UNWRITTEN else symptom
+        return Comparison(agrees=False, note=note, symptom=symptom, at=before.at, wrong=total, total=total)
+    on_device = isinstance(actual, OpaqueValue) and actual.type_name.endswith(_ARRAYS_OF_DEVICES)
+    symptom = Symptom.ON_DEVICE if on_device else None
+    return Comparison(agrees=False, note=mismatch, symptom=symptom, wrong=total, total=total)
 
 
 def _count(expected: Any) -> int:

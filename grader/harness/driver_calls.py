@@ -1,16 +1,22 @@
-"""Calls of students' functions by a function of a course's driver, read from its syntax tree."""
+"""Syntax of a course's driver: calls of students' functions, and exit statuses that it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.files import holds_file
+from grader.harness import structure
+from grader.model.exit_status import ending, is_of_signal
 
 if TYPE_CHECKING:
     import ast
+
+    from grader.harness.compare import Comparison
 
 
 MOST_CALLS = 3
@@ -72,6 +78,81 @@ def students_files(course_files: Path, module: str, files: Collection[str]) -> t
             elif path in files:
                 imported[path] = None
     return tuple(imported)
+
+
+def exit_statuses(driver: Path, function: str) -> frozenset[structure.Path]:
+    """Return the places in a function's result at which the exit status of a program stands.
+
+    That is what the function returns as `….returncode`, by itself or in a list, tuple or dict, also by way of
+    a variable or of another function of the driver. A file that cannot be read gives nothing.
+    """
+    import ast
+
+    try:
+        tree = ast.parse(driver.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    pending, places = [function], set[structure.Path]()
+    while pending:
+        definition = functions.pop(pending.pop(), None)  # each once
+        nodes = list(ast.walk(definition)) if definition else []
+        variables = {
+            target.id: node.value
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
+            match node:
+                case ast.Return(value=ast.Call(func=ast.Name(id=other))):
+                    pending.append(other)
+                case ast.Return(value=ast.expr() as returned):
+                    places.update(_statuses(returned, variables))
+    return frozenset(places)
+
+
+def _statuses(node: ast.expr, variables: Mapping[str, ast.expr]) -> Iterator[structure.Path]:
+    """Yield the places of exit statuses in what an expression makes."""
+    import ast
+
+    parts: list[tuple[Any, ast.expr]] = []
+    match node:
+        case ast.Attribute(attr="returncode"):
+            yield ()
+        case ast.Name(id=name) if name in variables:
+            others = {other: value for other, value in variables.items() if other != name}
+            yield from _statuses(variables[name], others)
+        case ast.BinOp(left=left, op=ast.Add()):
+            yield from _statuses(left, variables)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            parts = [*enumerate(takewhile(lambda element: not isinstance(element, ast.Starred), elements))]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            parts = [(key.value, value) for key, value in pairs if isinstance(key, ast.Constant)]
+    for step, part in parts:
+        yield from ((step, *rest) for rest in _statuses(part, variables))
+
+
+def with_status(
+    compared: Comparison, returned: Any, expected: Any, places: Collection[structure.Path]
+) -> Comparison:
+    """Return a comparison that says first, and alone, which signal ended a program whose status is wrong.
+
+    What the program has printed, or has not, follows from that.
+    """
+    for path in () if compared.agrees else places:
+        try:
+            status, right = returned, expected
+            for step in path:
+                status, right = status[step], right[step]
+        except (IndexError, KeyError, TypeError):
+            continue
+        if type(status) is int and right == 0 and is_of_signal(status):
+            note = f"{structure.place(path)}: got {status}, expected 0; the program {ending(status)}"
+            return replace(compared, note=note.removeprefix(": "), symptom=None, at=path)
+    return compared
 
 
 def functions_in(assignment: Path, module: str) -> frozenset[str]:

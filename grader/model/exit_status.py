@@ -32,6 +32,11 @@ def signal_text(number: int) -> str:
     return f"signal {number} ({name}: {meaning})"
 
 
+def is_of_signal(status: int) -> bool:
+    """Tell whether a signal has ended the program, or the last command of a shell."""
+    return status < 0 or status - _SHELL in _MEANINGS
+
+
 def ending(status: int) -> str:
     """Return how a program ended, as the rest of a sentence; a negative status is that of a signal."""
     if status < 0:

@@ -18,6 +18,7 @@ from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring
 from grader.model.trace import Launch, Proven, Trace, Watched
+from grader.scoring.advice import of_differences
 
 KIND = MatchesReference()
 CASES = {"one": (1.0,), "two": (2.0,), "three": (3.0,)}
@@ -129,6 +130,47 @@ def test_whole_numbers_may_not_differ_and_a_page_says_so(make_context):
 def test_one_wrong_case_loses_everything_and_is_named(make_context):
     observation = observe(make_context(wrong_for_two, CASES, f=double))
     assert award(observation) == (0.0, "two: got 5, expected 4")
+
+
+ABORTED = (
+    "got -6, expected 0; the program was ended by signal 6 "
+    "(SIGABRT: it gave up, as after a failed assertion or where its heap is damaged)"
+)
+
+
+@pytest.mark.parametrize(
+    ("returned", "note"),
+    [
+        ([-6, []], f"item 0: {ABORTED}"),
+        ([-6, ["1", "2"]], f"item 0: {ABORTED}"),
+        ([-6], f"item 0: {ABORTED}"),
+        (
+            [134, []],
+            "item 0: got 134, expected 0; the program ended with status 134, which a shell gives for signal",
+        ),
+        ([3, []], "item 0: got 3, expected 0; item 1 has 0 items, expected 2"),
+        ([0, ["1", "3"]], "item [1][1]: got '3', expected '2' (1 of 3 values differ)"),
+    ],
+    ids=str,
+)
+def test_a_program_that_a_signal_ended_is_told_so_first(make_context, tmp_path, returned, note):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/utils.py").write_text("def f(): return [run().returncode, run().stdout.split()]\n")
+    expected: dict[str, object] = {}
+    exec(compile("def f(): return [0, ['1', '2']]", str(tmp_path / "expected.py"), "exec"), expected)
+    observation = observe(make_context(lambda: returned, {"one": ()}, f=expected["f"]))
+    assert award(observation)[1].startswith(f"one: {note}")
+    advice = [*of_differences(observation)]
+    assert bool(advice) == ("signal" not in note)
+
+
+def test_a_number_of_no_program_is_no_signal(make_context):
+    observation = observe(make_context(lambda: [-6, []], {"one": ()}, f=lambda: [0, [1.0]]))
+    assert award(observation)[1] == "one: item 0: got -6, expected 0; item 1 has 0 items, expected 1"
+
+
+def test_an_oracle_may_be_a_function_of_a_library(make_context):
+    assert award(observe(make_context(lambda x: -x, CASES, f=np.negative))) == (1.0, "3 of 3 cases agree")
 
 
 def test_credit_per_case_earns_the_share_of_cases(make_context):

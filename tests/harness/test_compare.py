@@ -101,6 +101,20 @@ def test_legitimate_variety_agrees(actual, expected):
         (MATRIX, list(MATRIX), "returned an array of shape (3, 4); expected a list of 3 items"),
         ([1, 2, 3], [1, 2, 3, 4], "returned 3 items, expected 4"),
         ([[1]], [[1, 2]], "item 0 has 1 item, expected 2"),
+        ([1, [1]], [1, [1, 2]], "item 1 has 1 item, expected 2"),
+        ([3, []], [0, [1, 2]], "item 0: got 3, expected 0; item 1 has 0 items, expected 2"),
+        ([3, None], [0, 1], "item 0: got 3, expected 0; item 1 is None; expected a single number"),
+        (
+            [MATRIX + 1, MATRIX.T],
+            [MATRIX, MATRIX],
+            "item 0 at [0, 0]: got 1, expected 0; item 1 has shape (4, 3) instead of (3, 4)",
+        ),
+        (
+            {"a": 3, "b": []},
+            {"a": 0, "b": [1]},
+            "item ['a']: got 3, expected 0; item ['b'] has 0 items, expected 1",
+        ),
+        ([3], [0, 1], "returned 1 item, expected 2"),
         ({"a": 1}, {"a": 1, "b": 2}, "the result lacks the key 'b'"),
         ({"a": 1, "c": 1}, {"a": 1}, "the result has a key that was not expected, 'c'"),
         (np.array(["a"]), np.ones(1), "the result has elements of dtype '<U1'; expected numbers"),
@@ -323,3 +337,9 @@ def test_where_whole_numbers_are_expected_any_type_may_hold_them():
 )
 def test_a_difference_has_a_form_that_no_sentence_must_be_searched_for(got, expected, symptom):
     assert compare(got, expected).symptom is symptom
+
+
+def test_an_element_before_a_wrong_structure_is_where_to_look():
+    compared = compare([3.0, []], [0.0, [1.0, 2.0]])
+    assert (compared.at, compared.symptom) == ((0,), Symptom.WRONG_VALUE)
+    assert (compared.wrong, compared.total, compared.max_abs_error) == (3, 3, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.harness.driver_calls import calls_of_students
+from grader.harness.driver_calls import calls_of_students, exit_statuses
 
 DRIVER = """
 import numpy as np
@@ -62,3 +62,66 @@ def test_a_driver_that_cannot_be_read_names_nothing(tmp_path, content):
     if content is not None:
         driver.write_bytes(content)
     assert calls_of_students(driver, "f", {"work"}) == ()
+
+
+PROGRAMS = """
+import subprocess
+
+def only(text):
+    return subprocess.run(["a"]).returncode
+
+def words(text):
+    done = subprocess.run(["a"], input=text)
+    return [done.returncode, done.stdout.split()]
+
+def flat(text):
+    done = subprocess.run(["a"], input=text)
+    status = done.returncode
+    numbers = [status] + [float(word) for word in done.stdout.split()]
+    return numbers
+
+def starred(text):
+    done = subprocess.run(["a"], input=text)
+    return (*done.stdout.split(), done.returncode)
+
+def named(text):
+    done = subprocess.run(["a"], input=text)
+    if done.stderr:
+        return {"error": done.stderr, "status": done.returncode}
+    return {"status": done.returncode, "lines": done.stdout}
+
+def by_another(text):
+    return words(text)
+
+def endless(text):
+    return endless(text)
+
+def nothing(text):
+    if subprocess.run(["a"]).returncode:
+        raise RuntimeError
+    return [-6, []]
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "places"),
+    [
+        ("only", {()}),
+        ("words", {(0,)}),
+        ("flat", {(0,)}),
+        ("starred", set()),
+        ("named", {("status",)}),
+        ("by_another", {(0,)}),
+        ("endless", set()),
+        ("nothing", set()),
+        ("missing", set()),
+    ],
+)
+def test_where_a_driver_returns_the_status_of_a_program_is_read_from_it(tmp_path, function, places):
+    driver = tmp_path / "driver.py"
+    driver.write_text(PROGRAMS)
+    assert exit_statuses(driver, function) == places
+
+
+def test_no_status_is_read_from_a_file_that_is_not_there(tmp_path):
+    assert exit_statuses(tmp_path / "driver.py", "words") == frozenset()
