@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from grader.engines import LOCAL
 from grader.errors import UsageError
 from grader.model.magnitude import counted
 from grader.reports.class_progress import ClassProgress
+
+if TYPE_CHECKING:
+    from grader.config.course import Course
 
 
 @click.command("run")
@@ -41,9 +44,9 @@ from grader.reports.class_progress import ClassProgress
 @click.option("--published", is_flag=True, help="Students may see what is visible after publishing.")
 @click.option(
     "--submitted-at",
-    callback=lambda _context, _option, text: _moment(text),
     metavar="TIME",
-    help="When it was handed in, such as 2024-12-23T22:10:00+02:00; otherwise no late rule applies.",
+    help="When it was handed in, such as 2024-12-23T22:10:00+02:00, or without the offset by the course's "
+    "clocks; otherwise no late rule applies.",
 )
 @click.option(
     "--times",
@@ -111,6 +114,7 @@ def command(
 
             resources.enter_context(spare_worker())
         course, plugins = open_course(context)
+        options["submitted_at"] = _submission_time(options["submitted_at"], course)
         remark_extensions(course)
         require_submissions(archives, options["out"], course, options["student"])
         run_input = find_submissions(archives, options["out"], course, resources)
@@ -187,16 +191,11 @@ def _gpus() -> int:
     return len(gpus())
 
 
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
+def _submission_time(text: str | None, course: Course) -> datetime | None:
+    """Read `--submitted-at` as a row of `--times` is read."""
+    from grader.config.times import moment
+
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise UsageError(
-            f"--submitted-at {text}: must be a date and time with its offset from UTC; "
-            "write it like 2024-12-23T22:10:00+02:00"
-        )
-    return moment
+        return None if text is None else moment(text, course.zone)
+    except ValueError as error:
+        raise UsageError(f"--submitted-at {error}") from None

@@ -1,11 +1,12 @@
-"""Submission times from a learning platform's list: a CSV table, or a JSON answer of Canvas' API."""
+"""Submission times: one as people write it, and a platform's list as a CSV table or JSON of Canvas' API."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,16 @@ _FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d.%m.%Y %H:%M", "%d
 """Monday, 23 December 2024, 11:59 PM: as Moodle writes times in English; 23.12.2024 23:59, as spreadsheets
 do in countries where dots have no other meaning."""
 _NOTHING = {"", "-"}
+
+
+def _strptime(form: str, text: str) -> datetime:
+    return datetime.strptime(text, form)  # noqa: DTZ007 - `moment` sets the zone
+
+
+_READERS: tuple[Callable[[str], datetime], ...] = (
+    datetime.fromisoformat,
+    *(partial(_strptime, form) for form in _FORMS),
+)
 
 
 Id = tuple[str, str]
@@ -73,11 +84,10 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     for place, ids, text_of_time in entries:
         if text_of_time.strip() in _NOTHING:
             continue
-        time = _moment(text_of_time.strip(), zone)
-        if time is None:
-            advice = "write it like 2024-12-23T22:10:00+02:00, or without the offset"
-            wrong = "is a day without a time" if _is_day(text_of_time.strip()) else "is no date and time"
-            problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} {wrong}; {advice}")
+        try:
+            time = moment(text_of_time, zone)
+        except ValueError as error:
+            problems.append(f"{where}:{place}: {error}")
             continue
         if not is_json and (other := next((key for key in ids if by_id.get(key, time) != time), None)):
             first = f"has another time in line {lines[other]}; keep one of them"
@@ -132,19 +142,19 @@ def _is_day(text: str) -> bool:
     return False
 
 
-def _moment(text: str, zone: tzinfo) -> datetime | None:
+def moment(text: str, zone: tzinfo) -> datetime:
+    """Return a date and time in UTC; without an offset it is in `zone`, of an hour shown twice the first.
+
+    Raises:
+        ValueError: it is none, or a day alone, with what to write.
+    """
+    text = text.strip()
+    advice = "write it like 2024-12-23T22:10:00+02:00, or without the offset"
     if _is_day(text):  # Python takes it for midnight, which may be early or late by a day
-        return None
-    time = None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        for form in _FORMS:
-            try:
-                time = datetime.strptime(text, form)  # noqa: DTZ007 - the zone comes below
-            except ValueError:
-                continue
-    if time is None:
-        return None
-    # in UTC: of an hour that is shown twice Python calls no local time equal to any other
-    return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)
+        raise ValueError(f"{quoted(text)} is a day without a time; {advice}")
+    for read in _READERS:
+        with suppress(ValueError, OverflowError):  # the year 1 in UTC may be the year 0
+            time = read(text)
+            # in UTC: of an hour that is shown twice Python calls no local time equal to any other
+            return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)
+    raise ValueError(f"{quoted(text)} is no date and time; {advice}")

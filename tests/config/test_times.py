@@ -84,6 +84,7 @@ def test_a_list_by_address_or_number_as_a_spreadsheet_saves_it(encoding, tmp_pat
     ("text", "message"),
     [
         ("student,time\nann,soon\nben,later\n", "times:2: 'soon' is no date and time"),
+        ("student,time\nann,0001-01-01 00:00\n", "times:2: '0001-01-01 00:00' is no date and time"),
         (
             "student,time\nann,2024-12-23T10:00Z\nANN,2024-12-23T11:00Z\n",
             "times:3: 'ann' has another time in line 2; keep one of them",
