@@ -118,7 +118,8 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     """Set the submission time of each request from a list, by student, team or id.
 
     Raises:
-        UsageError: the list cannot be read, or a time was given beside it.
+        UsageError: the list cannot be read, a row is wrong (with every other row and unknown name), or a time
+            was given beside it.
     """
     from grader.cli.echo import tell_line
     from grader.config.problem import closest, show_path
@@ -138,21 +139,26 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         id_of("student", name) for sender in senders if sender for name in (sender.student, *sender.members)
     }
     on_roster = {*chain.from_iterable(ids.values())}
-    unknown = [each for each in times.by_id if each[0] == "student" and each not in known | on_roster]
+    unknown = [each for each in times.places if each[0] == "student" and each not in known | on_roster]
+    remarks: list[str] = []
     if ids:
-        for line in _nobody(unknown, times, course.roster):
-            tell_line(f"{show_path(file)}:{line}")
+        remarks += [f"{show_path(file)}:{line}" for line in _nobody(unknown, times, course.roster)]
         unknown = []
     for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
         in_name = [id_of("student", name) for name in names]
         if sender and sender.lms_id:
             in_name.append(id_of("canvas_id", sender.lms_id))
-        time = times.of((*in_name, *chain.from_iterable(ids.get(name, ()) for name in names)))
-        for name in names if time is None else ():
+        of_sender = (*in_name, *chain.from_iterable(ids.get(name, ()) for name in names))
+        time = times.of(of_sender)
+        for name in () if any(each in times.places for each in of_sender) else names:
             if near := closest(name.casefold(), (value for _, value in unknown)):
-                tell_line(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
+                remarks.append(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
         timed_requests.append(replace(request, submitted_at=time, in_future=lies_in_future(time)))
+    if times.problems:
+        raise UsageError(*times.problems, *remarks)
+    for remark in remarks:
+        tell_line(remark)
     return timed_requests
 
 
@@ -166,7 +172,7 @@ def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str
     from grader.config.times import id_of
 
     everybody = _names(roster)
-    untimed = {name for name in everybody if id_of("student", name) not in times.by_id}
+    untimed = {name for name in everybody if id_of("student", name) not in times.places}
     names = {name.casefold() for name in everybody}
     nobody = [each for each in unknown if not all(part in names for part in each[1].split("+"))]
     for each in nobody[:NAMED]:

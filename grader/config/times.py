@@ -53,7 +53,9 @@ class Times:
     by_id: Mapping[Id, datetime]
     """Times by the kind and the value of an id, as `id_of` returns them."""
     places: Mapping[Id, str]
-    """Where in the list each of these ids stands first: a line of a table, an index of JSON."""
+    """Where in the list each id that has a time, if a wrong one, stands first: a line, an index of JSON."""
+    problems: tuple[str, ...] = ()
+    """A message for each row that is wrong, with its place."""
 
     def of(self, ids: Iterable[Id]) -> datetime | None:
         """Return the latest time of any of these ids (a team hands in once); None if there is none."""
@@ -67,7 +69,7 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     Times without an offset are in the course's `zone`; an ambiguous local time is the earlier one (fold 0).
 
     Raises:
-        UsageError: the file cannot be read, with every line that is wrong.
+        UsageError: the file cannot be read, or has other columns.
     """
     where = show_path(file)
     try:
@@ -88,17 +90,18 @@ def read_times(file: Path, zone: tzinfo) -> Times:
             time = moment(text_of_time, zone)
         except ValueError as error:
             problems.append(f"{where}:{place}: {error}")
+            for key in ids:
+                lines.setdefault(key, place)
             continue
         if not is_json and (other := next((key for key in ids if by_id.get(key, time) != time), None)):
             first = f"has another time in line {lines[other]}; keep one of them"
             problems.append(f"{where}:{place}: {quoted(other[1])} {first}")
             continue
         for key in ids:
+            if key not in by_id:
+                lines[key] = place
             by_id[key] = max(time, by_id.get(key, time))
-            lines.setdefault(key, place)
-    if problems:
-        raise UsageError(*problems)
-    return Times(by_id=by_id, places=lines)
+    return Times(by_id=by_id, places=lines, problems=tuple(problems))
 
 
 Row = tuple[str, tuple[Id, ...], str]

@@ -630,3 +630,31 @@ def test_a_mistake_of_the_course_is_told_once_however_many_archives_show_it(cour
     assert done.returncode == 4
     assert done.stderr.count("expected.py: cannot be read") == 1
     assert done.stderr.count("inputs.py: cannot be read") == 1
+
+
+def test_an_unknown_name_of_the_list_is_told_with_its_other_mistakes(course, tmp_path):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nben\n")
+    times = tmp_path / "times.csv"
+    times.write_text("student,time\nann,2024-12-23\nbne,2024-12-23 13:00\nann,2024-13-23 11:00\nxyz,soon\n")
+    done = course.run("run", course.submit("ann"), "--times", str(times))
+    assert (done.returncode, [line.partition(";")[0] for line in done.stderr.splitlines()]) == (
+        2,
+        [
+            f'grader: {times}:2: "2024-12-23" is a day without a time',
+            f'grader: {times}:4: "2024-13-23 11:00" is no date and time',
+            f'grader: {times}:5: "soon" is no date and time',
+            f'grader: {times}:3: student: "bne": nobody on the roster is called so',
+            f'grader: {times}:5: student: "xyz": nobody on the roster is called so',
+        ],
+    )
+    assert "did you mean ben?" in done.stderr
+
+
+def test_without_a_roster_the_list_names_who_may_be_meant_with_its_other_mistakes(course, tmp_path):
+    times = tmp_path / "times.csv"
+    times.write_text("student,time\nanna,2024-12-23 13:00\nben,soon\n")
+    done = course.run("run", course.submit("ann"), course.submit("ben"), "--times", str(times))
+    assert done.returncode == 2
+    assert f"{times}: has no time of ann; is that meant by anna?\n" in done.stderr
+    assert "has no time of ben" not in done.stderr

@@ -97,10 +97,12 @@ def test_a_list_by_address_or_number_as_a_spreadsheet_saves_it(encoding, tmp_pat
     ],
 )
 def test_what_is_wrong_is_one_line_each(times, text, message):
-    with pytest.raises(UsageError) as caught:
-        times(text)
-    assert message.replace("'", '"') in caught.value.problems[0].replace("'", '"')
-    assert len(caught.value.problems) == (2 if "later" in text else 1)
+    try:
+        problems = times(text).problems
+    except UsageError as error:
+        problems = error.problems
+    assert message.replace("'", '"') in problems[0].replace("'", '"')
+    assert len(problems) == (2 if "later" in text else 1)
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -110,5 +112,5 @@ def test_a_file_that_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("day", ["2024-12-23", "20241223", "2024-W52-1"])
 def test_a_day_alone_is_no_time(times, day):
-    with pytest.raises(UsageError, match=rf"times:2: \"{day}\" is a day without a time; write it like 2024"):
-        times(f"student,submitted at\nann,{day}\n")
+    (problem,) = times(f"student,submitted at\nann,{day}\n").problems
+    assert f'times:2: "{day}" is a day without a time; write it like 2024' in problem
