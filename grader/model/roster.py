@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,6 +73,27 @@ class Roster:
                 others = "+".join(name for name in members if name not in both)
                 return f"{both[0]} is in team {team}" + (f", with {others}" if others else "")
         return ""
+
+    def misspelt_teams(self, students: Collection[str] | None = None) -> Iterator[str]:
+        """Yield a line on each team of one whose name is near that of one other team, which has room for it.
+
+        Names with other numbers, and those near to several (`team a`, `team b`), are no slips.
+        Only teams of `students` are asked about; None stands for all.
+        """
+        largest = max((2, *map(len, self.teams.values())))
+        for team, members in self.teams.items():
+            (student, *more) = members
+            if more or student == team or (students is not None and student not in students):
+                continue
+            numbers = _numbers(team)
+            near = [*_alike(team, (t for t in self.teams if t != team and _numbers(t) == numbers))]
+            others = self.teams[near[0]] if len(near) == 1 else ()
+            is_told = len(others) == 1 and near[0] < team  # as the other team of the pair
+            if 0 < len(others) < largest and not is_told:
+                yield one_line(
+                    f"{self.file}:{self.lines.get(student, 1)}: team {team} has {student} alone, and team "
+                    f"{near[0]} has {', '.join(others)}; if they are one team, give them one name"
+                )
 
     def team_objection(self, team: str, assignment: str, at_most: int) -> str:
         """Return a line on a team that is larger than an assignment allows; empty if it is not, or for 0."""
@@ -150,18 +172,52 @@ class Roster:
         if absent:
             yield f"{self.file}: {_so_many(absent)} without a submission in this run: {', '.join(absent)}"
         if strangers:
-            names = ", ".join(_with_likeness(student, absent) for student in strangers)
+            teams = [team for team, members in self.teams.items() if {*members} <= {*absent}]
+            names = ", ".join(_with_likeness(student, absent, teams) for student in strangers)
             yield f"{self.file}: {_so_many(strangers)} not on it: {names}"
+        yield from self.misspelt_teams({*students, *ungraded})
 
 
 def _so_many(students: Sequence[str]) -> str:
     return f"{len(students)} student{'' if len(students) == 1 else 's'}"
 
 
-def _with_likeness(stranger: str, absent: Sequence[str]) -> str:
-    """Return a name, with the most similar one of the roster that handed nothing in, whatever the case."""
-    from difflib import get_close_matches
+def _with_likeness(stranger: str, absent: Sequence[str], teams: Sequence[str] = ()) -> str:
+    """Return a name, with the most similar student or team of those that handed nothing in."""
+    words = {team: f"team {team}" for team in teams} | {student: student for student in absent}
+    alike = _alike(stranger, words)
+    return f"{stranger} (is {words[max(alike, key=alike.__getitem__)]} meant?)" if alike else stranger
 
-    by_plain_name = {student.casefold(): student for student in absent}
-    close = get_close_matches(stranger.casefold(), by_plain_name, n=1, cutoff=_ALIKE)
-    return f"{stranger} (is {by_plain_name[close[0]]} meant?)" if close else stranger
+
+def _alike(name: str, others: Iterable[str]) -> dict[str, float]:
+    """Return the similarity of those names that are alike, whatever the case.
+
+    Two neighbours that changed places are one slip, of which the ratio of a short name makes two.
+    """
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.casefold())
+    alike = {}
+    for other in others:
+        matcher.set_seq1(other.casefold())
+        if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE:  # upper bounds
+            continue
+        similarity = matcher.ratio()
+        if _are_exchanged(name.casefold(), other.casefold()):
+            similarity = max(similarity, _ALIKE)
+        if similarity >= _ALIKE:
+            alike[other] = similarity
+    return alike
+
+
+def _are_exchanged(one: str, other: str) -> bool:
+    """Tell whether two names differ by two neighbours that changed places, and nothing else."""
+    differing = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
+    if len(one) != len(other) or len(differing) != 2:
+        return False
+    first, last = differing
+    return last == first + 1 and one[first] + one[last] == other[last] + other[first]
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"\d+", name)

@@ -34,6 +34,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     """
     yield from _settings(course, plugins)
     yield from static_problems(course, plugins)
+    yield from map(Remark, course.roster.misspelt_teams())
     yield from _undeclared(course, plugins)
     try:
         paths = course.rubrics()

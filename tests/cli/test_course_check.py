@@ -88,6 +88,14 @@ def test_a_team_of_the_roster_that_is_too_large_for_an_assignment_is_named(cours
     assert why in done.stderr
 
 
+def test_a_team_of_one_that_may_be_misspelt_is_a_remark(course):
+    (course / "roster.csv").write_text("student,team\nann,red\nbob,rde\n")
+    done = grader(course, "course", "check")
+    assert done.returncode == 0
+    why = "team rde has bob alone, and team red has ann; if they are one team, give them one name"
+    assert f"roster.csv:3: {why}" in done.stdout + done.stderr
+
+
 def test_a_submission_of_the_course_whose_name_no_student_can_have_is_named(course):
     folder = next((course / "tests/submissions").iterdir())
     folder.rename(folder.with_name("right slow"))

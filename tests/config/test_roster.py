@@ -222,3 +222,32 @@ def test_a_name_that_is_not_on_the_roster_is_held_against_those_who_sent_nothing
         "roster.csv: 2 students without a submission in this run: bob, zoe.long",
         "roster.csv: 3 students not on it: Bob (is bob meant?), alicia, zoelong (is zoe.long meant?)",
     ]
+
+
+def test_a_name_with_two_letters_exchanged_is_held_against_those_who_sent_nothing(folder: Path) -> None:
+    roster = course(folder, "student,team", "ann,", "bne,", "cem,red", "dana,red").roster
+    assert list(roster.reconciled(["ann", "ben", "rde"])) == [
+        "roster.csv: 3 students without a submission in this run: bne, cem, dana",
+        "roster.csv: 2 students not on it: ben (is bne meant?), rde (is team red meant?)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (("ana,red", "ben,rde"), "3: team rde has ben alone, and team red has ana"),
+        (("ana,red", "ben,blue", "cem,rde", "dan,blue"), "4: team rde has cem alone, and team red has ana"),
+        (("ana,green", "ben,gren", "cem,green", "dan,blue", "eva,blue", "fay,blue"), "3: team gren has ben"),
+        (("ana,green", "ben,gren", "cem,green", "dan,blue", "eva,blue"), ""),
+        (("ana,team 1", "ben,team 2"), ""),
+        (("ana,team a", "ben,team b", "cem,team c"), ""),
+        (("anna,anna", "anne,anne"), ""),
+        (("ana,red", "ben,rde", "cem,red", "dan,rde"), ""),
+    ],
+)
+def test_a_team_of_one_that_may_be_a_slip_of_the_pen_is_told(
+    folder: Path, rows: tuple[str, ...], message: str
+) -> None:
+    lines = list(course(folder, "student,team", *rows).roster.misspelt_teams())
+    assert len(lines) == (1 if message else 0)
+    assert all(line.startswith(f"roster.csv:{message}") for line in lines)
