@@ -86,6 +86,11 @@ class NeedsGpuError(NotObservedError):
 class OutdatedError(NotObservedError):
     """Evidence of a run that began before the one whose grade is current; it is in the history alone."""
 
+    def __init__(self, *problems: str, same_files: bool = False) -> None:
+        """`same_files` tells whether the run whose grade is current is of the same files."""
+        self.same_files = same_files
+        super().__init__(*problems)
+
 
 class RootError(NotObservedError):
     """The machine has no user but root for a student's program."""

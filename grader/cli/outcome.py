@@ -161,7 +161,13 @@ class RunSummary:
         is_tried = self._is_reference(number, result.submission.assignment)
         # the sums of a class name them
         stranger = "" if self._of_class or is_tried else roster.stranger(result.submission)
-        remarks = result.trouble, roster.remark(result.submission), stranger, *self._left_out(result)
+        remarks = (
+            result.trouble,
+            roster.remark(result.submission),
+            stranger,
+            *self._left_out(result),
+            *result.outdated,
+        )
         for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
         self._reasons.graded(result)
@@ -178,7 +184,13 @@ class RunSummary:
         untimed = {total.student for total in result.scorecard.totals if total.untimed}
         if untimed and not is_tried:
             self._untimed.setdefault(result.rubric.name, set()).update(untimed)
-        if self._as_json:
+        self._show(number, result)
+
+    def _show(self, number: int, result: Graded) -> None:
+        """Print the row or card of a grade, or keep its JSON."""
+        if self._as_json and result.outdated:  # another grade counts
+            self._refused += map(one_line, result.outdated)
+        elif self._as_json:
             text = (result.results.folder / "score.json").read_text(encoding="utf-8")
             self._cards[number] = json.loads(text)
         elif self._many:

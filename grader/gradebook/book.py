@@ -98,7 +98,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             NotObservedError: it lacks points by hand that are recorded, and there is no `judge`.
         """
 
-        def add(connection: Connection) -> tuple[bool, str]:
+        def add(connection: Connection) -> tuple[bool, str, bool]:
             timed = with_time(connection, evidence) if judge else evidence
             submission = _submission(connection, timed.submission)
             newer = _newer(connection, submission, timed)
@@ -110,23 +110,25 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             if newer:
                 counts = has_new_points and judge and _count_points(connection, timed.submission, judge, how)
                 added = _add_outdated(connection, submission, merged, judged, how)
-                return bool(counts or added), "" if counts else newer
+                of_same_files = _current_digests(connection, timed.submission) == {timed.submission.digest}
+                return bool(counts or added), "" if counts else newer, of_same_files
             attempt = _attempt(connection, submission, merged)
             text = card_text(judged)
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
             if connection.scalar(newest.order_by(SCORES.c.id.desc()).limit(1)) == text:
-                return False, ""
+                return False, "", True
             add_score(connection, attempt, text, how, judged, evidence.submission.students)
-            return True, ""
+            return True, "", True
 
-        is_new, newer = self.database.write(add)
+        is_new, newer, same_files = self.database.write(add)
         if newer:
             of, began = evidence.submission, _began(evidence)
             times = f"begun {newer}, this one {began}" if newer != began else f"both begun {began}"
             raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
                 f"already ({times}), and this one stands in the history alone; run it with --fresh to "
-                "make it count"
+                "make it count",
+                same_files=same_files,
             )
         return is_new
 
@@ -243,6 +245,18 @@ def _newer(connection: Connection, submission: int, evidence: Evidence) -> str:
     if recorded == began and all(attempt.runs != runs for attempt in attempts):
         return recorded if _is_recorded(connection, submission, runs) else ""
     return recorded if recorded > began else ""
+
+
+def _current_digests(connection: Connection, of: Submission) -> set[str]:
+    """Return the digests of the files whose grades are current for the students of a submission."""
+    current = current_scores(of.assignment, *of.students)
+    digests = (
+        select(SUBMISSIONS.c.digest)
+        .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
+        .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
+        .join(current, current.c.score == SCORES.c.id)
+    )
+    return {*connection.scalars(digests)}
 
 
 def _is_recorded(connection: Connection, submission: int, runs: str) -> bool:

@@ -134,13 +134,14 @@ class Attempts:
                     before = uploads.get(submission.assignment, ())
                     uploads[submission.assignment] = (*before, names[number])
                     key = submission.student, submission.assignment
-                    if result.outdated:
+                    if result.outdated and position < len(in_waves):
                         outdated.setdefault(key, []).append((number, result))
                         continue
-                    yield from outdated.pop(key, ())
+                    for earlier, of_earlier in outdated.pop(key, ()):
+                        yield earlier, replace(of_earlier, outdated=())
                     yield number, result
         for number, result in chain.from_iterable(outdated.values()):
-            yield number, OutdatedError(*result.outdated)
+            yield number, result if result.superseded else OutdatedError(*result.outdated)
 
     def _after(self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Request:
         """Return a request that knows the uploads of its student which were graded before."""

@@ -296,8 +296,8 @@ class Grading:
             try:
                 _require_sandbox(entry)
                 trouble = (entry.problem if entry.left_over else "") or _kept(entry)
-                graded = score_and_report(entry.submission, self._files, trouble)
-                result = replace(graded, ran=entry.has_parts, collected=self._collected(entry))
+                graded = score_and_report(entry.submission, self._files, trouble, ran=entry.has_parts)
+                result = replace(graded, collected=self._collected(entry))
             except Exception as error:
                 result = error
         self._results.append((entry.number, result))

@@ -50,7 +50,10 @@ class Graded:
     graded_by: str = ""
     """The name of the rubric that the earlier score in this folder was by; empty without one."""
     outdated: tuple[str, ...] = ()
-    """Lines on a later run that the gradebook has; only of uploads that another one may follow."""
+    """Lines on a later run that the gradebook has; only if it is of the same files and this command ran
+    nothing (`superseded`), or if another upload may follow."""
+    superseded: bool = False
+    """Whether a later run of the same files counts, and this command ran nothing that could have."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -72,8 +75,10 @@ class Graded:
         return self.scorecard.standing is Standing.FINAL
 
 
-def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: str) -> Graded:
+def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: str, *, ran: bool) -> Graded:
     """Score what was observed, write the reports of staff and student, and tell who listens.
+
+    `ran` tells whether this command had anything to run for it.
 
     Raises:
         NotObservedError: a file cannot be written, or the points that people gave cannot be read.
@@ -87,14 +92,23 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     )
     graded = write_grade(evidence, rubric, submission.results, files, published=request.published)
     outdated: tuple[str, ...] = ()
+    superseded = False
     if not (request.one_of_several and rubric.attempts == "best"):
         try:
             files.plugins.graded(graded.submission, evidence, graded.scorecard)
         except OutdatedError as error:
-            if not request.followed:
+            superseded = error.same_files and not ran
+            if not (request.followed or superseded):
                 raise
             outdated = error.problems
-    return replace(graded, trouble=trouble, graded_by=submission.graded_by, outdated=outdated)
+    return replace(
+        graded,
+        trouble=trouble,
+        ran=ran,
+        graded_by=submission.graded_by,
+        outdated=outdated,
+        superseded=superseded,
+    )
 
 
 def write_grade(

@@ -289,13 +289,37 @@ def test_a_class_whose_later_runs_are_recorded_is_told_so_once(course, book):
         earlier = re.sub('"started_at":"[0-9]{4}', '"started_at":"2001', text)
         (course.results(name) / "evidence.jsonl").write_text(earlier)
     done = course.run("run", *archives, "--gradebook", str(book), "--json")
-    assert done.returncode == 5
+    assert done.returncode == 0, "nothing was run, and what counts is of the same files"
     lines = [line for line in done.stderr.splitlines() if "a later run is recorded already" in line]
     assert len(lines) == 2
     assert "the same of 5 more submissions" in lines[1]
     end = "gradebook.db: a later run is recorded already, and this one stands in the history alone; "
     assert end in lines[1]
-    assert len(json.loads(done.stdout)["refused"]) == 6
+    assert {key: len(value) for key, value in json.loads(done.stdout).items()} == {"scores": 0, "refused": 6}
+
+
+def test_a_run_that_repeats_nothing_after_an_appeal_is_told_and_ends_with_0(course, book):
+    """As each night, into the folder of before: the grade that counts is that of the appeal."""
+    archive, first = course.submit("ann"), course.out
+    course.run("run", archive)
+    evidence = course.results() / "evidence.jsonl"
+    earlier = re.sub('"started_at":"[0-9]{4}', '"started_at":"2001', evidence.read_text())
+    evidence.write_text(earlier)  # of another second, however fast this machine is
+    course.run("record", str(first))
+    course.out = course.cwd / "appeal"
+    assert course.run("run", archive, "--fresh", "--gradebook", str(book)).returncode == 0
+    course.out = first
+    done = course.run("run", archive, "--gradebook", str(book))
+    assert (done.returncode, "Nothing was run again" in done.stdout) == (0, True)
+    assert "ann, tiny: a later run is recorded already" in said(done)
+    assert len(course.run("history", "ann").stdout.splitlines()) == 2
+    course.submit("ann", WRONG)
+    assert course.run("run", archive, "--gradebook", str(book)).returncode == 0, "other files count, once run"
+    course.out = course.cwd / "appeal"
+    course.submit("ann")
+    done = course.run("run", archive, "--gradebook", str(book))
+    assert done.returncode == 5, "what counts is of other files"
+    assert "ann, tiny: a later run is recorded already" in said(done)
 
 
 def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book):
