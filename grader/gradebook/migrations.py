@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, inspect, select
 from grader import __version__
 from grader.errors import NotObservedError, UsageError
 from grader.gradebook.origin import now
-from grader.gradebook.tables import METADATA, OUTDATED, REVIEW_TABLES
+from grader.gradebook.tables import METADATA, OUTDATED, REVIEW_TABLES, refuse_replacing
 from grader.gradebook.tables import MIGRATIONS as APPLIED
 
 
@@ -50,10 +50,17 @@ def team(connection: Connection) -> None:
     METADATA.create_all(connection, tables=(OUTDATED,), checkfirst=False)
 
 
+def replacing(connection: Connection) -> None:
+    """Refuse rows that replace others, on SQLite; the triggers of PostgreSQL refuse them already."""
+    names = inspect(connection).get_table_names()  # tables of later migrations come with their triggers
+    refuse_replacing(connection, [table for table in METADATA.sorted_tables if table.name in names])
+
+
 MIGRATIONS = (
     Migration(about="create the tables", apply=create),
     Migration(about="points with criteria, and the tables of grader review", apply=review),
     Migration(about="accounts that add rows, and scores that came too late to count", apply=team),
+    Migration(about="no row is replaced", apply=replacing),
 )
 """All of them, the oldest first; a new gradebook runs the first one alone, which makes the present form."""
 

@@ -204,19 +204,41 @@ AUDIT = sa.Table(
 REVIEW_TABLES = (READINGS, PHRASES, REQUESTS, REPLIES, PUBLICATIONS, AUDIT)
 
 
+_REFUSAL = "BEGIN SELECT RAISE(ABORT, '{}: rows are only added'); END"
+
+
 @listens_for(METADATA, "after_create")
 def _make_append_only(
     _metadata: sa.MetaData, connection: sa.Connection, *, tables: Sequence[sa.Table], **_: object
 ) -> None:
-    """Create triggers on new tables that refuse UPDATE and DELETE, whoever connects."""
+    """Create triggers on new tables that refuse UPDATE, DELETE and REPLACE, whoever connects."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
             "CREATE OR REPLACE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
             "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$"
         )
+        # of statements, so that INSERT … ON CONFLICT DO UPDATE and MERGE are refused as well
         actions, refusal = ["UPDATE", "DELETE", "TRUNCATE"], "EXECUTE FUNCTION rows_are_only_added()"
     else:
-        actions, refusal = ["UPDATE", "DELETE"], "BEGIN SELECT RAISE(ABORT, '{}: rows are only added'); END"
+        actions, refusal = ["UPDATE", "DELETE"], _REFUSAL
     for table, action in product([table.name for table in tables], actions):
         trigger = f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}"
         connection.exec_driver_sql(f"{trigger} {refusal.format(table)}")
+    refuse_replacing(connection, tables)
+
+
+def refuse_replacing(connection: sa.Connection, tables: Sequence[sa.Table]) -> None:
+    """Create triggers of SQLite that refuse a row whose key or number is there, unless they exist.
+
+    REPLACE, in any statement, deletes the row that is in the way, and runs DELETE triggers only where the
+    connection has set `recursive_triggers`.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    for table in tables:
+        key = " AND ".join(f"{column.name} = NEW.{column.name}" for column in table.primary_key)
+        is_there = f"EXISTS (SELECT 1 FROM {table.name} WHERE rowid = NEW.rowid OR ({key}))"  # noqa: S608
+        connection.exec_driver_sql(
+            f"CREATE TRIGGER IF NOT EXISTS {table.name}_no_replace BEFORE INSERT ON {table.name} "
+            f"WHEN {is_there} {_REFUSAL.format(table.name)}"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing, suppress
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from sqlalchemy import insert
@@ -114,7 +115,17 @@ def test_a_migration_that_fails_leaves_the_gradebook_as_it_was(path):
 
 
 @pytest.mark.parametrize("table", sorted(METADATA.tables))
-@pytest.mark.parametrize("action", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "taken out"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "UPDATE {0} SET {1} = {1}",
+        "UPDATE OR REPLACE {0} SET {1} = {1}",
+        "DELETE FROM {0}",
+        "INSERT OR REPLACE INTO {0} SELECT * FROM {0}",
+        "REPLACE INTO {0} (rowid, {2}) SELECT rowid, {2} FROM {0}",
+        "INSERT INTO {0} SELECT * FROM {0} WHERE true ON CONFLICT DO UPDATE SET {1} = {1}",
+    ],
+)
 def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
     of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     book.record(of, tiny.card(of), how="run")
@@ -139,9 +150,39 @@ def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
             connection.execute(insert(METADATA.tables[name]), {**row, "by": "Ada", "at": "now"})
         total = {"score": 1, "assignment": "tiny", "student": "ann", "adjusted": 4.0}
         connection.execute(insert(METADATA.tables["outdated"]), total)
-    column = next(iter(METADATA.tables[table].columns)).name
+    names = [column.name for column in METADATA.tables[table].columns]
     with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
-        other.execute(action.format(table, column, column))
+        other.execute(action.format(table, names[0], ", ".join(names)))
+
+
+@pytest.mark.parametrize("table", ["totals", "outdated"])
+def test_no_row_can_be_replaced_by_one_with_another_key_in_its_place(book, path, tiny, table):
+    """SQLite numbers the rows of a table with a key of two columns, too, and replaces by that number."""
+    of = tiny.evidence()
+    book.record(of, tiny.card(of), how="run")
+    with book.database.writing() as connection:
+        total = {"score": 1, "assignment": "tiny", "student": "ann", "adjusted": 4.0}
+        connection.execute(insert(METADATA.tables["outdated"]), total)
+    other_row = "1, 1, 'tiny', 'eve', 9.0"
+    with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
+        other.execute(
+            f"REPLACE INTO {table} (rowid, score, assignment, student, adjusted) VALUES ({other_row})"
+        )
+
+
+def test_a_gradebook_of_an_earlier_grader_lets_no_row_be_replaced_either(path, tiny):
+    SqliteFile(path, create=True, migrations=MIGRATIONS[:3]).close()
+    with closing(sqlite3.connect(path)) as earlier:
+        names = earlier.execute("SELECT name FROM sqlite_master WHERE name LIKE '%_no_replace'").fetchall()
+        assert len(names) == len(METADATA.tables)
+        for (name,) in names:
+            earlier.execute(f"DROP TRIGGER {name}")
+    of = tiny.evidence()
+    with Gradebook(path) as book:
+        book.record(of, tiny.card(of), how="run")
+        assert Path(book.database.copy_before_migration).is_file()
+    with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
+        other.execute("REPLACE INTO scores SELECT * FROM scores")
 
 
 def test_what_an_exception_interrupts_is_not_there(book):
