@@ -123,6 +123,11 @@ def number(ratio: float) -> str:
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
 
 
+def no_faster(threshold: float) -> str:
+    """Return the remark on a threshold of 1 or less."""
+    return f"a program that is no faster reaches {threshold:g}, too; write more than 1, unless that is meant"
+
+
 def median_in_words(counting: int, timed: float) -> str:
     """Say what a ratio and its bounds are, of so many rounds that count among those that were timed."""
     rounds = counted(counting, "round")

@@ -14,7 +14,7 @@ from grader.checks.calls import function_name
 from grader.checks.drawings.cores import curves_over_cores
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
-from grader.checks.ratio import median_in_words
+from grader.checks.ratio import median_in_words, no_faster
 from grader.checks.waiting import SHARE
 from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
@@ -103,6 +103,11 @@ class Scaling(CheckKind):
             most = int(count) / options.cores[0]
             if factor > most:
                 yield "at_least", f"{count} cores are {most:g} times as many, got {factor:g}; give less"
+
+    def remarks(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield thresholds that no parallel part is needed for."""
+        del assignment
+        yield from (("at_least", no_faster(ratio)) for ratio in options.at_least.values() if ratio <= 1)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""

@@ -15,7 +15,7 @@ from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
-from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, median_in_words, number
+from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, median_in_words, no_faster, number
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,
@@ -123,6 +123,12 @@ class Speedup(CheckKind):
             """
             if self.of == self.over:
                 raise ValueError("of and over are the same function, which is as fast as itself; name two")
+
+    def remarks(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield a threshold that the slow function reaches itself."""
+        del assignment
+        if options.at_least <= 1:
+            yield "at_least", no_faster(options.at_least)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""

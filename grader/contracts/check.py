@@ -70,6 +70,15 @@ class CheckKind(ABC):
         del options, assignment
         return ()
 
+    def remarks(self, options: Any, assignment: str) -> Iterable[tuple[str, str]]:
+        """Yield what of an item's options may not be meant, such as a threshold that everybody reaches.
+
+        Each is a key and a sentence, as in `objections`; but the rubric is accepted, and only
+        `grader course check` prints them.
+        """
+        del options, assignment
+        return ()
+
     def gpus_needed(self, options: Any) -> int:
         """Return how many GPUs the `devices` of an item with these options must give; by default 0."""
         del options

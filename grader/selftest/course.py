@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
 
-from grader.checks.scaling import Scaling
-from grader.checks.speedup import Speedup
 from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
@@ -14,6 +13,7 @@ from grader.config.facts import read_facts
 from grader.config.problem import Problem, closest, show_path, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
@@ -60,7 +60,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         folder = plugins.assignment_folders[rubric.assignment]
         further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
         yield from read_yaml(path).lines(further)
-        yield from map(Remark, read_yaml(path).lines(_slow_enough(rubric)))
+        yield from map(Remark, read_yaml(path).lines(_remarks(rubric, plugins.checks, folder)))
         if not read_facts(folder).problems:
             items = tuple(item for item in rubric.items if item.options is not None)
             yield from try_functions(folder, items, plugins.checks)
@@ -86,21 +86,12 @@ def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
         yield Problem(path=("due",), message=message)
 
 
-def _slow_enough(rubric: Rubric) -> Iterator[Problem]:
-    """Yield the ratios of times that a program earns which is as slow as what it is compared with."""
+def _remarks(rubric: Rubric, kinds: Mapping[str, CheckKind], folder: Path) -> Iterator[Problem]:
+    """Yield what the kinds of a rubric's items remark on their options."""
     for index, item in enumerate(rubric.items):
-        match item.options:
-            case Speedup.Options(at_least=ratio) if ratio <= 1:
-                low = [ratio]
-            case Scaling.Options(at_least=ratios):
-                low = [ratio for ratio in ratios.values() if ratio <= 1]
-            case _:
-                low = []
-        for ratio in low:
-            message = (
-                f"a program that is no faster earns {ratio:g}, too; write more than 1, unless that is meant"
-            )
-            yield Problem(path=("items", index, "at_least"), message=message)
+        if item.options is not None:
+            for key, message in kinds[item.check].remarks(item.options, str(folder)):
+                yield Problem(path=("items", index, key), message=message)
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

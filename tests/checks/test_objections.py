@@ -18,6 +18,7 @@ from grader.checks.report import ClaimedRatio, ReportKind
 from grader.checks.scaling import Scaling
 from grader.checks.script import Script
 from grader.checks.source import Source
+from grader.checks.speedup import Speedup
 
 CALLED = {"of": "work.f", "inputs": "some"}
 NUMBER = {"numbers": {"a": "a {}"}}
@@ -107,6 +108,23 @@ NEED_GPUS = [
 @pytest.mark.parametrize(("kind", "keys", "count"), NEED_GPUS)
 def test_a_kind_says_how_many_gpus_an_item_needs(kind, keys, count):
     assert kind().gpus_needed(kind.Options(**keys)) == count
+
+
+RATIO = "a program that is no faster reaches {}, too; write more than 1, unless that is meant"
+OVER = {**CALLED, "over": "work.slow"}
+DOUBTFUL = [
+    (Speedup, {**OVER, "at_least": 0.3}, [RATIO.format(0.3)]),
+    (Speedup, {**OVER, "at_least": 1.3}, []),
+    (Scaling, {**CALLED, "at_least": {"2": 0.9, "4": 2.0, "8": 1.0}}, [RATIO.format(0.9), RATIO.format(1)]),
+    (Scaling, CALLED, []),
+    (Files, {"required": ("*",)}, []),
+]
+
+
+@pytest.mark.parametrize(("kind", "keys", "messages"), DOUBTFUL)
+def test_a_kind_remarks_on_what_may_not_be_meant(assignment, kind, keys, messages):
+    remarks = kind().remarks(kind.Options(**keys), assignment)
+    assert [*remarks] == [("at_least", message) for message in messages]
 
 
 @pytest.fixture

@@ -1146,8 +1146,23 @@ def test_a_ratio_that_everybody_has_is_a_remark(course):
     path.write_text(path.read_text().replace("items:\n", f"items:\n{items}"))
     done = grader(course, "course", "check")
     remarks = [line for line in done.stderr.splitlines() if "at_least: a program" in line]
-    why = "a program that is no faster earns {}, too; write more than 1, unless that is meant"
+    why = "a program that is no faster reaches {}, too; write more than 1, unless that is meant"
     assert [line.partition(": items")[2] for line in remarks] == [
         f"[0].at_least: {why.format(0.3)}",
         f"[2].at_least: {why.format(0.9)}",
     ]
+
+
+def test_a_kind_of_the_courses_own_remarks_on_its_options(course):
+    remarks = """
+    def remarks(self, options, assignment):
+        yield "mode", f"{options.mode!r} is slow; is it meant for {assignment.rpartition('/')[2]}?"
+"""
+    (course / CHECKS).write_text(OWN_KIND + remarks)
+    path = course / ASSIGNMENT
+    hook = "@hookimpl\ndef grader_checks():\n    from .checks import Own\n\n    return [Own]\n"
+    path.write_text(f"{path.read_text()}\n\n{hook}")
+    item = "  - {id: o, title: t, points: 0, check: own, mode: thorough}"
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("items:\n", f"items:\n{item}\n"))
+    assert any("items[0].mode: 'thorough' is slow; is it meant for vectors?" in line for line in told(course))
