@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 import pluggy
 
 from grader import api, hookspecs
-from grader.config.problem import import_problem, place_of, show_path, suggestion
+from grader.config.problem import import_problem, place_of, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
 from grader.contracts.fulfilled import fulfilling, full_name
 from grader.coursecode import PACKAGE, course_module, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
+from grader.files import show_path
 from grader.harness.guarded_kind import guarded
 from grader.installed import installed_plugins
 from grader.markers import PROJECT

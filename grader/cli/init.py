@@ -25,7 +25,7 @@ def command(folder: Path, title: str | None, time_zone: str, ci: str | None) -> 
     workflow file.
     """
     from grader.config.course import FILE, zone_objection
-    from grader.config.problem import show_path
+    from grader.files import show_path
     from grader.scaffold.course import FOLDERS, course_files, workflow_file
     from grader.scaffold.layout import lay_out
 

@@ -183,8 +183,8 @@ def _is_nowhere() -> bool:
 
 def of_the_course(error: BaseException) -> CourseError | None:
     """Return the line on an exception that code of the course or of a plugin let through."""
-    from grader.config.problem import show_path
     from grader.coursecode import place_in_course
+    from grader.files import show_path
     from grader.installed import place_in_plugin
 
     if isinstance(error, GraderError):

@@ -35,7 +35,7 @@ def command(context: click.Context, name: str, function: str | None, rubric_only
 
 def _assignment(context: click.Context, name: str, function: str | None) -> None:
     from grader.cli.pack import pack
-    from grader.config.problem import show_path
+    from grader.files import show_path
     from grader.scaffold.assignment import SAMPLES, assignment_files, names
     from grader.scaffold.layout import lay_out
 
@@ -51,7 +51,8 @@ def _assignment(context: click.Context, name: str, function: str | None) -> None
 
 
 def _rubric(context: click.Context, name: str, function: str | None) -> None:
-    from grader.config.problem import show_path, suggestion
+    from grader.config.problem import suggestion
+    from grader.files import show_path
     from grader.scaffold.draft import rubric_draft
     from grader.scaffold.layout import lay_out
 

@@ -114,7 +114,7 @@ def post_options(values: Mapping[str, Any]) -> PostOptions:
 def carry_out(course: Course, assignment: str, platform: Platform, options: PostOptions) -> int:
     """Plan the posting of an assignment, print the plan, and send it with --apply; return the exit code."""
     from grader.config.course import FILE
-    from grader.config.problem import show_path
+    from grader.files import show_path
 
     where = f"{show_path(course.folder / FILE)}: {platform.name}.rubrics.{assignment}"
     with opened(options.gradebook) as book:

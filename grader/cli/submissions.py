@@ -122,8 +122,9 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
             was given beside it.
     """
     from grader.cli.echo import tell_line
-    from grader.config.problem import closest, show_path
+    from grader.config.problem import closest
     from grader.config.times import WHO, id_of, read_times
+    from grader.files import show_path
     from grader.grading.attempts import sender_of_request
 
     if any(request.submitted_at for request in requests):

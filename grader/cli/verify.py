@@ -89,7 +89,7 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
 
 def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:
     """Warn of archives that differ from their sources, because the archive is graded."""
-    from grader.config.problem import show_path
+    from grader.files import show_path
     from grader.packing.submissions import outdated
     from grader.selftest.cases import SOURCES
 

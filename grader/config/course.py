@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 from grader.config.decode import DecodeState, keys_of, quoted, read_keys
 from grader.config.extensions import Extensions, ReadExtensions, read_extensions
-from grader.config.problem import Problem, show_path, suggestion
+from grader.config.problem import Problem, suggestion
 from grader.config.roster import read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.extras import install_command
-from grader.files import is_file
+from grader.files import is_file, show_path
 from grader.model.options import option
 from grader.model.roster import Roster
 

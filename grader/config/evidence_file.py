@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from grader.config.codec import dumps_plain, from_plain, loads, to_plain
-from grader.config.problem import show_path
 from grader.errors import NotObservedError
+from grader.files import show_path
 from grader.model.evidence import SCHEMA, Evidence, WorkerRun
 from grader.model.observation import JUDGED_BY, Fault, Observation, Outcome
 from grader.model.submission import Submission

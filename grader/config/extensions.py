@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.decode import decode, describe, quoted
-from grader.config.problem import Problem, show_path, suggestion
+from grader.config.problem import Problem, suggestion
 from grader.config.table import TableError, decode_table, heading, rows
 from grader.config.units import Duration, parse_duration
+from grader.files import show_path
 
 COLUMNS = ("student", "assignment", "extension")
 """Of the CSV file; further ones, such as a reason, are for people."""

@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
-from grader.config.problem import closest, show_path, syntax_problem
+from grader.config.problem import closest, syntax_problem
+from grader.files import show_path
 
 if TYPE_CHECKING:
     import ast

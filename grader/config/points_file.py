@@ -11,8 +11,8 @@ from typing import Any
 
 from grader.config.codec import dumps, from_plain, loads
 from grader.config.evidence_file import repair
-from grader.config.problem import show_path
 from grader.errors import NotObservedError
+from grader.files import show_path
 from grader.model.job import Task
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.rubric import MANUAL

@@ -9,7 +9,7 @@ from traceback import extract_tb
 from typing import Any, NamedTuple, TypeAlias
 
 from grader.coursecode import missing_file
-from grader.files import show_path as show_path  # noqa: PLC0414 - of this module, too
+from grader.files import show_path
 from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.config.decode import quoted
-from grader.config.problem import Problem, show_path
+from grader.config.problem import Problem
 from grader.config.table import TableError, decode_table, heading, rows
+from grader.files import show_path
 from grader.model.roster import FILE_IDS, Roster, Student
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.decode import quoted
-from grader.config.problem import show_path
 from grader.config.roster import HEADINGS
 from grader.config.table import TableError, decode_table, heading, rows
 from grader.errors import UsageError
+from grader.files import show_path
 from grader.model.roster import FILE_IDS
 
 WHO = ("student", *FILE_IDS, "sis_id", "email")

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from grader.config.problem import KeyPath, Position, Problem, show_path
+from grader.config.problem import KeyPath, Position, Problem
+from grader.files import show_path
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64

@@ -13,9 +13,8 @@ from typing import ClassVar
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import QueuePool
 
-from grader.config.problem import show_path
 from grader.errors import NotObservedError, UsageError
-from grader.files import obstacle, replacing
+from grader.files import obstacle, replacing, show_path
 from grader.gradebook.database import WRITING, Database, Troubles, missing
 from grader.gradebook.filesystem import network_filesystem
 from grader.gradebook.migrations import MIGRATIONS, Migration

@@ -27,9 +27,9 @@ from grader.config.evidence_file import (
     SubmissionReceived,
     decode_record,
 )
-from grader.config.problem import show_path
 from grader.contracts.engine import CountsGpus, Ended, Event, Order, QueueStatus, Records, Session
 from grader.errors import NotObservedError
+from grader.files import show_path
 from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
 from grader.config.points_file import PointsGiven, read_points
-from grader.config.problem import show_path, suggestion
+from grader.config.problem import suggestion
 from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
+from grader.files import show_path
 from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE
 from grader.grading.rubric_of_class import SCORE, rubric_again, rubrics_in

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.config.problem import show_path
 from grader.errors import UsageError
-from grader.files import is_file
+from grader.files import is_file, show_path
 from grader.model.magnitude import counted
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from grader.config.course import Course
 from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
 from grader.config.facts import files_imported
 from grader.config.points_file import PointsGiven, append_missing, with_points
-from grader.config.problem import show_path
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, SubmissionError, UsageError
+from grader.files import show_path
 from grader.grading.declaration import refusals, unfit_accepts
 from grader.grading.results import Results, incoming
 from grader.grading.rubric_of_class import require_rubric_of, rubric_in

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from grader.config.problem import show_path
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
+from grader.files import show_path
 from grader.intake.names import SENDER_NAMES, sender_of
 from grader.packing.archives import zip_file
 from grader.packing.pdf import pdf

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.config.problem import show_path
 from grader.errors import CourseError
+from grader.files import show_path
 from grader.packing.archives import FORMATS, contents, same
 from grader.packing.sources import EXPECTED, expected, files_of
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
 from grader.checks.judged import JudgedOptions
-from grader.config.problem import show_path
 from grader.errors import UsageError
+from grader.files import show_path
 from grader.gradebook.rescore import Judge
 from grader.grading.digests import task_digests
 from grader.grading.submission import CourseFiles

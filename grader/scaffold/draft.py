@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.config.facts import read_facts
-from grader.config.problem import show_path, suggestion
+from grader.config.problem import suggestion
 from grader.errors import CourseError, UsageError
+from grader.files import show_path
 
 
 def rubric_draft(folder: Path, function: str | None = None) -> str:

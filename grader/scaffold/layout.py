@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from grader.config.problem import show_path
 from grader.errors import UsageError
-from grader.files import obstacle
+from grader.files import obstacle, show_path
 
 TEMPLATES = Path(__file__).parent / "templates"
 

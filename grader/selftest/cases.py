@@ -12,11 +12,12 @@ from typing import Any, Literal, NewType
 
 from grader.config.course import Course
 from grader.config.decode import AllowedNames, DecodeState, keys_of, read_keys
-from grader.config.problem import Problem, closest, show_path, suggestion
+from grader.config.problem import Problem, closest, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
+from grader.files import show_path
 from grader.model.options import option
 from grader.model.rubric import MANUAL, Item, Rubric
 from grader.packing.sources import EXPECTED, files_of

@@ -12,12 +12,12 @@ from typing import Any
 
 from grader.config.codec import digest
 from grader.config.course import Course
-from grader.config.problem import show_path
 from grader.contracts.check import CheckKind
 from grader.contracts.engine import Session
 from grader.cuda.gpus import gpus
 from grader.engines import LOCAL
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
+from grader.files import show_path
 from grader.grading.grade import Grading
 from grader.grading.results import is_used
 from grader.grading.score import EXIT_CODES, Graded

@@ -10,11 +10,12 @@ from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
-from grader.config.problem import Problem, closest, show_path, suggestion
+from grader.config.problem import Problem, closest, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
+from grader.files import show_path
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
 from grader.model.rubric import Rubric

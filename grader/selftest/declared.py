@@ -24,8 +24,9 @@ from grader.config.facts import (
     reference_imports,
     variables_read,
 )
-from grader.config.problem import closest, show_path, suggestion
+from grader.config.problem import closest, suggestion
 from grader.filenames import plain_pattern
+from grader.files import show_path
 from grader.grading.declaration import files_below, refusals, unfit_accepts
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part

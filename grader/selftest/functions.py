@@ -14,10 +14,10 @@ from typing import Any
 
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
-from grader.config.problem import show_path
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
+from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable
 from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, unfit
 from grader.harness.student_process import ARGUMENTS_BYTES

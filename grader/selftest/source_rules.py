@@ -16,7 +16,8 @@ from types import ModuleType
 
 from grader.checks.source import Source, decorators
 from grader.config.facts import is_installed
-from grader.config.problem import KeyPath, Problem, show_path, suggestion
+from grader.config.problem import KeyPath, Problem, suggestion
+from grader.files import show_path
 from grader.model.rubric import Rubric
 from grader.selftest.declared import MISSPELT, installed_near, modules_of
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import unstorable
 from grader.config.decode import decode
-from grader.config.problem import show_path
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
 from grader.coursecode import PACKAGE, line_of
 from grader.errors import CourseError, NeedsGpuError, NotObservedError
+from grader.files import show_path
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool

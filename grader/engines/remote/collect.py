@@ -19,8 +19,8 @@ from grader.config.evidence_file import (
     decode_record,
     encode_record,
 )
-from grader.config.problem import show_path
 from grader.errors import NotObservedError
+from grader.files import show_path
 
 WRONG_CLOCK_S = 30.0
 """A clock that differs by less is left as it is: NTP holds clocks within milliseconds."""
