@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,31 +112,40 @@ def test_what_does_not_pass_beside_another_is_observed_again_alone_and_only_that
     assert result.trouble == ""
 
 
+@pytest.fixture
+def servers():
+    """The servers of one worker."""
+    with closing(ServerCache()) as cache:
+        yield cache
+
+
 @pytest.mark.parametrize("shares", [True, False])
-def test_a_run_that_shares_leaves_what_did_not_pass_without_a_record(reference_job, tmp_path, shares):
+def test_a_run_that_shares_leaves_what_did_not_pass_without_a_record(
+    reference_job, tmp_path, servers, shares
+):
     names = ITEMS[0], *ITEMS[2:4]
     _, job = reference_job("cdp_hw1", "cdp_hw1_utils", names)
     utils = Path(job.workspace) / "utils.py"
     utils.write_text(f"{utils.read_text()}\ndef sigmoid(x):\n    return 2\n")
     file = tmp_path / "job.json"
     file.write_text(dumps(replace(job, shares_gpu=shares)))
-    run(file, tmp_path, ServerCache())
+    run(file, tmp_path, servers)
     observed = read_evidence(tmp_path / EVIDENCE).observations.keys()
     assert observed == {*names[shares:]}
 
 
-def test_what_a_task_uses_of_an_earlier_run_is_judged_with_it(reference_job, tmp_path):
+def test_what_a_task_uses_of_an_earlier_run_is_judged_with_it(reference_job, tmp_path, servers):
     """Otherwise an item that needs this one would wait for ever."""
     _, job = reference_job("cdp_hw1", "cdp_hw1_utils", ITEMS[:3])
     file, earlier = tmp_path / "job.json", tmp_path / "earlier"
     earlier.mkdir()
     first, second, third = job.tasks
     file.write_text(dumps(replace(job, tasks=(first,))))
-    run(file, earlier, ServerCache())
+    run(file, earlier, servers)
     seen = read_evidence(earlier / EVIDENCE).observations
     tasks = replace(second, uses=(first.item,)), replace(third, needs=(second.item,))
     file.write_text(dumps(replace(job, tasks=tasks, passed={first.item: True}, earlier=seen)))
-    run(file, tmp_path, ServerCache())
+    run(file, tmp_path, servers)
     outcomes = {
         item: one.outcome.value for item, one in read_evidence(tmp_path / EVIDENCE).observations.items()
     }
