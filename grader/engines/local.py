@@ -15,23 +15,20 @@ import os
 import select
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ItemObserved, LineReader
+from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
 from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess, take_spare
+from grader.engines.worker_end import record_end
 from grader.errors import NotObservedError
 from grader.machine.cores import Cores
-from grader.machine.time_limit import ENDS, mistake_in
-from grader.model.exit_status import ending
-from grader.model.job import BEGINS, DONE, GRANTS, WAITS, WORKER_LOG, Task
-from grader.model.observation import Fault, Observation, Outcome
-from grader.text import block
+from grader.model.job import BEGINS, DONE, GRANTS, WAITS
 
 EXCLUSIVE_AHEAD = 32
 """So many exclusive orders that wait come before further shared ones: each keeps a submission in memory."""
@@ -258,52 +255,16 @@ class _Session:
         for descriptor in lease:  # the workers have theirs
             os.close(descriptor)
 
-    def _end(self, worker: _Worker, order: Order, status: int | None) -> str:
+    def _end(self, worker: _Worker, order: Order, finished: int | None) -> str:
         """Keep the worker for another order if all is well with it; return why it did not finish, or ""."""
         if worker.partner:  # the GPU was never leased
             self._exclusive.appendleft(worker.partner)
-        worker.order = worker.partner = None
+        item = worker.item
+        worker.order, worker.item, worker.partner = None, "", None
         complaints = worker.process.complaints()
-        task = next((task for task in order.job.tasks if task.item == worker.item), None)
-        mistake, worker.item = "", ""
-        if status != 0 or complaints:
+        exited = 0
+        if finished != 0 or complaints:
             self._workers.remove(worker)
-            ended = worker.process.stop()
-            if status is None and ended >= 0 and not complaints and task:  # os._exit alone is so quiet
-                mistake = _ENDED_BY_COURSE.format(status=ended, check=task.check)
-            status = ended if status is None else status
-            mistake = mistake or (mistake_in(complaints) if status == -ENDS else "")
+            exited = worker.process.stop()
         remove_job(order)
-        log = order.outbox / WORKER_LOG
-        if complaints.strip():
-            with suppress(OSError), log.open("a") as file:  # a full disk: the last line is in the problem
-                file.write(block(complaints))
-        if status == 0 and not mistake:
-            return ""
-        if mistake and task:
-            return _write_mistake(order, task, mistake)
-        last = complaints.strip().splitlines()[-1:]
-        why = "".join(f": {line}" for line in last)
-        return f"{log}: the worker {ending(status)} before it had finished{why}; run again"
-
-
-_ENDED_BY_COURSE = (
-    "a function of the course ended grader's own process with status {status}, without an exception, while "
-    "{check} observed; look for os._exit in checks.py, inputs.py and expected.py"
-)
-
-
-def _write_mistake(order: Order, task: Task, note: str) -> str:
-    """Record the mistake of a course by which a worker ended, for the item that it observed.
-
-    Return why it could not be recorded; empty if it was.
-    """
-    observation = Observation(
-        item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=Fault.COURSE, digest=task.digest
-    )
-    try:
-        with EvidenceWriter(order.outbox / EVIDENCE, shared=True) as evidence:
-            evidence.write(ItemObserved(run=order.job.id, observation=observation))
-    except NotObservedError as error:
-        return str(error)
-    return ""
+        return record_end(order, item, complaints=complaints, finished=finished, exited=exited)
