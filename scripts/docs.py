@@ -39,7 +39,7 @@ from grader.plugins import Plugins
 from grader.reports import score_json
 from grader.scoring.judge import REASONS
 from grader.scoring.late import spelled
-from grader.selftest import cases
+from grader.selftest import expectations
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -55,9 +55,9 @@ NAMES = {
     UsedItem: "an item in `uses`",
     tuple[SubmittedFile, ...]: "a list of files that `accepts` lets in",
     tuple[OracleName, ...]: "a list of functions of `expected.py`",
-    cases.AssignmentName | None: "an assignment",
-    cases.RubricName | None: "a rubric",
-    cases.SandboxName | None: "a sandbox",
+    expectations.AssignmentName | None: "an assignment",
+    expectations.RubricName | None: "a rubric",
+    expectations.SandboxName | None: "a sandbox",
 }
 """What the names in a file of a course are names of."""
 
@@ -403,7 +403,7 @@ PARTS: dict[str, Callable[[], str]] = {
         (exporter.Worksheet, exporter.ResultsFile),
         (Layout, GradeColumn, exporter.Grade, exporter.FilledSheet, exporter.RowResult, exporter.RowOutcome),
     ),
-    "expectation-keys": lambda: keys(cases.Expectation),
+    "expectation-keys": lambda: keys(expectations.Expectation),
     "hooks": hooks,
     "item-keys": lambda: keys(rubric_keys.ItemKeys),
     "late-keys": lambda: keys(rubric_keys.LateKeys),

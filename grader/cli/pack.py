@@ -38,7 +38,8 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, a
     from grader.config.problem import suggestion
     from grader.packing.sources import EXPECTED
     from grader.packing.submissions import orphans, sources_in, stale, without_expectation
-    from grader.selftest.cases import ARCHIVES, SOURCES
+    from grader.selftest.cases import ARCHIVES
+    from grader.selftest.expectations import SOURCES
 
     archives, sources = course / ARCHIVES, sources_in(course / SOURCES)
     lacking = [name for name in without_expectation(course / SOURCES) if _matches(name, patterns)]

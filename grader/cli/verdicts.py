@@ -11,8 +11,9 @@ from grader.model.magnitude import counted
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import LineState, out_of
-from grader.selftest.cases import SOURCES, SelfTestCase
+from grader.selftest.cases import SelfTestCase
 from grader.selftest.compare import Verdict, gaps
+from grader.selftest.expectations import SOURCES
 from grader.text import one_line
 
 MARKS = {ExitCode.GRADED: LineState.FULL, ExitCode.NOT_OBSERVED: LineState.OPEN}

@@ -91,7 +91,7 @@ def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:
     """Warn of archives that differ from their sources, because the archive is graded."""
     from grader.files import show_path
     from grader.packing.submissions import outdated
-    from grader.selftest.cases import SOURCES
+    from grader.selftest.expectations import SOURCES
 
     for case in cases:
         if not case.reference and outdated(course.folder / SOURCES / case.name, case.archive):

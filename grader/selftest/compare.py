@@ -28,7 +28,8 @@ from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.plugins import Plugins
 from grader.scoring.judge import passed, waits_for_person
-from grader.selftest.cases import ARCHIVES, Points, SelfTestCase
+from grader.selftest.cases import ARCHIVES, SelfTestCase
+from grader.selftest.expectations import Points
 
 SLACK = 1e-6
 """Tolerance of points, so that a third may be written with six digits."""

@@ -20,9 +20,9 @@ from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
-from grader.selftest.cases import expectation_problems
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
+from grader.selftest.expectations import expectation_problems
 from grader.selftest.functions import Remark, try_functions
 from grader.selftest.source_rules import source_problems
 
