@@ -181,12 +181,12 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         checks = {item.id: _check(rubric, item) for item in rubric.items}
         mistaken.update(checks[item] for item in verdict.mistaken)
         for line in verdict.lines:
-            if line.standing is Standing.PROVISIONAL:
-                if verdict.case.earns.get(line.item) not in {
-                    0,
-                    "pending",
-                }:  # it would be right, if it were seen
+            if line.standing is Standing.PROVISIONAL:  # what it would have shown decides
+                expected = verdict.case.earns.get(line.item)
+                if expected not in {0, "pending"}:
                     earned.add(checks[line.item])
+                if isinstance(expected, (int, float)) and not _same(line.possible, expected):
+                    mistaken.add(checks[line.item])
             else:
                 settled[f"{rubric.name}: {line.item}"] = checks[line.item]
                 if line.fraction == 1:

@@ -423,6 +423,18 @@ def test_what_was_not_observed_of_a_right_one_is_not_said_to_be_impossible(cours
     assert not [line for line in out if line.endswith("can it be passed?")]
 
 
+def test_what_was_not_observed_of_a_wrong_one_is_not_said_to_be_unable_to_fail(course, verify):
+    course.rubric(4, ITEMS + UNLUCKY.replace("points", "needs: [square], points") % "unfit")
+    course.submit("ann", CONFUSED, "assignment: sums\nearns: {double: 2, square: 0, luck: 0}\ntotal: 2")
+    course.submit("ben", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 0}\ntotal: 3")
+    code, out, _ = verify()
+    assert code == 5
+    assert untested(out) == [
+        "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
+        "sums: luck: no submission gets it right; can it be passed?",
+    ]
+
+
 def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course, verify):
     needs = "points: 1, needs: [square]"
     course.rubric(
