@@ -150,3 +150,5 @@ def test_marks_and_what_students_handed_in_stay_out_of_the_repository(init, tmp_
     init("--title", "A course")
     ignored = (tmp_path / ".gitignore").read_text().splitlines()
     assert {"/received/", "/results/", "/gradebook*.db*", "/class.html", "/class_*.html"} <= set(ignored)
+    tables = {"/gradebook*.csv", "/worksheet*.csv", "/filled*.csv", "/points*.csv"}  # as the pages call them
+    assert tables <= set(ignored)
