@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+import warnings
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import ModuleType
 
 PACKAGE = "grader_course"
@@ -44,6 +45,39 @@ def writing_no_bytecode() -> Iterator[None]:
         yield
     finally:
         sys.dont_write_bytecode = before
+
+
+def located_imports(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each module that a file imports where it begins; none of one that is no Python.
+
+    `from a import b` gives `a` and `a.b`; what stands in a function or a `try` does not count.
+    """
+    import ast
+
+    try:
+        with warnings.catch_warnings():  # an odd escape in a string is the author's business
+            warnings.simplefilter("ignore")
+            statements = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for statement in statements:
+        match statement:
+            case ast.Import(names=imported):
+                yield from ((statement.lineno, entry.name) for entry in imported)
+            case ast.ImportFrom(module=str() as module, names=imported, level=0):
+                yield statement.lineno, module
+                yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
+
+
+def own_modules(folder: Path, others: Iterable[str] = ()) -> set[str]:
+    """Return the names that modules of an assignment's folder, or of `others` (paths), may have.
+
+    Those are the names of files and folders up to the first dot: in the folder itself, and anywhere below
+    `given/` and the reference.
+    """
+    below = (path for part in ("given", "reference") for path in (folder / part).rglob("*"))
+    paths = [path.relative_to(folder) for path in (*folder.glob("*"), *below)]
+    return {part.partition(".")[0] for path in (*paths, *map(PurePath, others)) for part in path.parts}
 
 
 def missing_file(error: BaseException, folder: Path) -> str:

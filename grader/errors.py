@@ -79,6 +79,10 @@ class NotObservedError(GraderError):
     exit_code = ExitCode.NOT_OBSERVED
 
 
+class PackageError(NotObservedError):
+    """A package that the course imports is not installed here, or cannot be imported."""
+
+
 class NeedsGpuError(NotObservedError):
     """A file asks for a GPU when it is imported, and its item has none: it is observed again where one is."""
 

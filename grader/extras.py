@@ -28,6 +28,14 @@ EXTRAS: Mapping[str, str] = {
     "pillow": "documents",
 }
 """The extra that brings a package, by the package's name on the index."""
+MODULES: Mapping[str, str] = {
+    "PIL": "pillow",
+    "cupti": "cupti-python",
+    "docx": "python-docx",
+    "numba_cuda": "numba-cuda",
+    "pynvml": "nvidia-ml-py",
+}
+"""The package of each module that has another name than its package."""
 _PIP = "pip"
 ANY_PIP = (_PIP, "install")
 """The pip in evidence, which other machines and students read: no path of this machine may stand there."""
@@ -45,7 +53,9 @@ def installer() -> tuple[str, ...]:
     return (sys.executable, "-m", _PIP, "install")
 
 
-def install_command(package: str, *, pip: Sequence[str] = ()) -> str:
-    """Return the command that installs a package, quoted for any shell; by its extra if it has one."""
-    extra = EXTRAS.get(package)
-    return shlex.join([*(pip or installer()), f"{DISTRIBUTION}[{extra}]" if extra else package])
+def install_command(*packages: str, pip: Sequence[str] = ()) -> str:
+    """Return the command that installs packages, quoted for any shell; by their extras if they have some."""
+    extras = sorted({EXTRAS[package] for package in packages if package in EXTRAS})
+    named = [f"{DISTRIBUTION}[{','.join(extras)}]"] if extras else []
+    named += [package for package in packages if package not in EXTRAS]
+    return shlex.join([*(pip or installer()), *named])

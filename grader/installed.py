@@ -1,14 +1,22 @@
-"""Finds the installed packages that bring plugins, and what of an exception is theirs."""
+"""Installed packages: those that bring plugins, those with similar names, and those that are missing."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
-from grader.coursecode import deepest_place
+from grader.coursecode import PACKAGE, deepest_place, located_imports, own_modules
+from grader.errors import CourseError, GraderError, PackageError
+from grader.extras import ANY_PIP, EXTRAS, MODULES, install_command
 from grader.markers import PROJECT
+
+MISSPELT, MISSPELT_FILE = 0.8, 0.75
+"""The similarity (difflib's ratio) from which on a name is taken for a misspelt one: of an installed module,
+and of a file of the course, of which there are few. `nrom` is as like `norm` as 0.75."""
 
 _PACKAGES: set[str] = set()
 """The names of those that were found."""
@@ -47,3 +55,129 @@ def _text(file: Path) -> str:
         return file.read_text(errors="replace")
     except OSError:
         return ""
+
+
+def is_installed(module: str) -> bool:
+    """Tell whether a module, no part of a package, can be found here."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def installed_near(module: str, course_modules: Collection[str] = ()) -> str:
+    """Return the module whose name is misspelt, of `course_modules` or packages; empty if none is like it.
+
+    The modules of grader's own extras count, installed or not.
+    """
+    from difflib import get_close_matches
+
+    packages = {*_packages(), *MODULES, *(package for package in EXTRAS if package.isidentifier())}
+    for names, cutoff in (
+        (course_modules, MISSPELT_FILE),
+        (packages, MISSPELT),
+        (sys.stdlib_module_names, MISSPELT),
+    ):
+        if near := get_close_matches(module, sorted(names), n=1, cutoff=cutoff):
+            return near[0]
+    return ""
+
+
+def submodule_near(package: str, name: str) -> str:
+    """Return the module of a package whose name is misspelt; empty if it has that one, or none is like it."""
+    import pkgutil
+    from difflib import get_close_matches
+
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    names = [module.name for module in pkgutil.iter_modules([*folders])]
+    first = name.partition(".")[0]
+    return "" if first in names else next(iter(get_close_matches(first, names, n=1, cutoff=MISSPELT)), "")
+
+
+def misspelt(module: str, course_modules: Collection[str] = ()) -> str:
+    """Return `no module is called …` with the module that is meant; empty if the name is like no other."""
+    top, _, inner = module.partition(".")
+    if is_installed(top):
+        near = submodule_near(top, inner) if inner else ""
+        near = f"{top}.{near}" if near else ""
+    else:
+        near = "" if _is_optional(top) else installed_near(top, course_modules)
+        module = top
+    return f"no module is called {module}; did you mean {near}?" if near else ""
+
+
+def not_installed(modules: Collection[str]) -> Iterator[str]:
+    """Yield a line on modules that extras of grader bring, with the command, and one on all others."""
+    optional = [module for module in dict.fromkeys(modules) if _is_optional(module)]
+    others = [module for module in dict.fromkeys(modules) if not _is_optional(module)]
+    if optional:
+        packages = [MODULES.get(module, module) for module in optional]
+        yield f"{_are(optional)} not installed here: {install_command(*packages, pip=ANY_PIP)}"
+    if others:
+        several = len(others) > 1
+        advice = "install them, or correct the names" if several else "install it, or correct the name"
+        yield f"{_are(others)} not installed here: {advice}"
+
+
+def missing_error(
+    where: str,
+    modules: Sequence[str],
+    course_modules: Collection[str] = (),
+    *,
+    file: Path | None = None,
+    output: str = "",
+) -> CourseError | PackageError | None:
+    """Return the error of imports that failed: the course's if a name is misspelt, otherwise the machine's.
+
+    None where that cannot be told: the names are those of files of the course, or of parts of a package.
+
+    Args:
+        where: the place that each line begins with.
+        modules: what could not be imported, as `ModuleNotFoundError.name` gives it.
+        course_modules: names of modules that the course has, or that are handed in.
+        file: the file that imports them; its other imports of what is not here are told with them.
+        output: what the program printed.
+    """
+    wrong: dict[str, None] = {}
+    absent: dict[str, None] = {}
+    others = [name for _, name in located_imports(file)] if file else []
+    for name in (*modules, *(other for other in others if not is_installed(other.partition(".")[0]))):
+        top, dot, _ = name.partition(".")
+        if top in course_modules:
+            continue
+        if message := misspelt(name, course_modules):
+            wrong[message] = None
+        elif not dot or not is_installed(top):
+            absent[top] = None
+    lines = [*wrong, *(["; ".join(not_installed(absent))] if absent else [])]
+    kind = CourseError if wrong else PackageError
+    return kind(*(f"{where}: {line}" for line in lines), output=output) if lines else None
+
+
+def error_of_import(error: BaseException, where: str, folder: Path, file: Path) -> GraderError | None:
+    """Return the error of an import that failed in a file of an assignment's folder.
+
+    None for other exceptions, and where the module is a file of the course.
+    """
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return missing_error(where, [name], {PACKAGE, *own_modules(folder)}, file=file) if name else None
+
+
+def _is_optional(module: str) -> bool:
+    """Tell whether an extra of grader brings a module."""
+    return MODULES.get(module, module) in EXTRAS
+
+
+def _are(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} is"
+    return f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+@cache
+def _packages() -> frozenset[str]:
+    """Return the names of all modules that can be imported here and are no part of Python."""
+    import pkgutil
+
+    return frozenset(module.name for module in pkgutil.iter_modules()) - sys.stdlib_module_names

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pluggy
 
 from grader import api, hookspecs
-from grader.config.problem import import_problem, place_of, suggestion
+from grader.config.problem import import_error, place_of, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
 from grader.contracts.fulfilled import fulfilling, full_name
 from grader.coursecode import PACKAGE, course_module, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
 from grader.files import show_path
 from grader.harness.guarded_kind import guarded
-from grader.installed import installed_plugins
+from grader.installed import error_of_import, installed_plugins
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ class Plugins:
                 why = f"a hook has the argument {declared[1]}, which nothing gives it; take it out"
             raise CourseError(f"{where}: {why}") from None
         except (Exception, SystemExit) as error:
-            raise CourseError(
-                import_problem(error, where, self._folders.get(name.partition(".")[2]))
-            ) from None
+            raise import_error(error, where, self._folders.get(name.partition(".")[2])) from None
 
     def _register(self, plugin: object, name: str) -> None:
         self._manager.register(plugin, name)
@@ -239,7 +237,7 @@ class Plugins:
             except CourseError as error:
                 raise CourseError(f"{_hook_place(implementation)}: {error}") from None
             except (Exception, SystemExit) as error:
-                raise CourseError(self._failed(implementation, error)) from None
+                raise self._failed(implementation, error) from None
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
@@ -257,17 +255,17 @@ class Plugins:
         folder = self._folders.get(plugin.partition(".")[2]) if plugin.startswith(f"{PACKAGE}.") else None
         return show_path(folder / "assignment.py") if folder else plugin
 
-    def _failed(self, implementation: pluggy.HookImpl, error: BaseException) -> str:
-        """Describe an exception of a hook: with file and line in a course, or the plugin and the hook."""
+    def _failed(self, implementation: pluggy.HookImpl, error: BaseException) -> GraderError:
+        """Return the error of a hook: with file and line in a course, or the plugin and the hook."""
         name = implementation.plugin_name
         folder = self._folders.get(name.partition(".")[2]) if name.startswith(f"{PACKAGE}.") else None
         where = f"plugin {name}: {implementation.function.__name__}"
         if folder is None:
-            return f"{where}: {_problem(error)}"
+            return CourseError(f"{where}: {_problem(error)}")
         if isinstance(error, ImportError | SyntaxError):
-            return import_problem(error, where, folder)
+            return import_error(error, where, folder)
         place = place_in_course(error)
-        return f"{f'{show_path(place[0])}:{place[1]}' if place else where}: {_problem(error)}"
+        return CourseError(f"{f'{show_path(place[0])}:{place[1]}' if place else where}: {_problem(error)}")
 
 
 class Kinds(Mapping[str, CheckKind]):
@@ -333,6 +331,8 @@ def _imported(deferred: DeferredKind) -> CheckKind:
         problem = f"{type(error).__name__}: {error}"
         place = place_in_course(error)
         where = f"{show_path(place[0])}:{place[1]}" if place else deferred.place
+        if place and (missing := error_of_import(error, where, place[0].parent, place[0])):
+            raise missing from None
         raise CourseError(f"check kind {deferred.name}: {where}: {problem}") from None
     if kind.name != deferred.name:
         raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")

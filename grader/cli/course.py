@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, tzinfo
 from functools import partial
@@ -37,26 +37,36 @@ def command() -> None:
 def check(context: click.Context, as_json: bool) -> ExitCode:
     """Show every mistake of the course that no submission is needed to find, with file and line.
 
-    The first assignment.py that cannot be loaded is told alone.
+    The first assignment.py that cannot be loaded is told alone. A package that is not installed here is
+    remarked: another machine may have it.
 
     Runs the course's own inputs.py and expected.py, outside of any sandbox, and imports the libraries that
     its rules on sources name.
     """
     from grader.config.course import read_course
     from grader.selftest.course import check_course
-    from grader.selftest.functions import Remark
 
     folder = _folder(context)
     course, problems = read_course(folder, partial(_platforms, context))
     plugins = plugins_of(context, course.folder)
     lines = tuple(dict.fromkeys((*problems, *check_course(course, plugins))))
-    for line in lines:
-        if isinstance(line, Remark):
-            tell_line(line)
-    problems = tuple(line for line in lines if not isinstance(line, Remark))
+    problems = without_remarks(lines)
     if not problems and not as_json:
         echo(f"{course.title}: fine; what each reference earns, grader verify says")
     return tell_problems(problems, as_json=as_json)
+
+
+def without_remarks(lines: Iterable[str]) -> tuple[str, ...]:
+    """Tell the remarks among lines on a course, and return the others."""
+    from grader.selftest.functions import Remark
+
+    problems = []
+    for line in lines:
+        if isinstance(line, Remark):
+            tell_line(line)
+        else:
+            problems.append(line)
+    return tuple(problems)
 
 
 def find(context: click.Context) -> Course:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.course import open_course
+from grader.cli.course import open_course, without_remarks
 from grader.cli.echo import AS_JSON, echo, echo_json, tell_problems
 from grader.cli.files import ONE_OF_MANY
 from grader.errors import ExitCode, UsageError
@@ -46,7 +46,7 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Exi
         names = [each.stem for each in course.rubrics()]
         raise UsageError(f"{file}: there is no such name or file; {suggestion(str(file), names)}")
 
-    problems = [] if files else [*static_problems(course, plugins)]
+    problems = [] if files else [*without_remarks(static_problems(course, plugins))]
     for file in map(named, files) if files else course.rubrics():
         lines = [suffix_objection(file)] if file.suffix == ".yml" else []
         lines += check_rubric(

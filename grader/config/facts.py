@@ -5,14 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from inspect import Parameter, Signature
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
 from grader.config.problem import closest, syntax_problem
+from grader.coursecode import located_imports, own_modules
 from grader.files import show_path
+from grader.installed import is_installed
 
 if TYPE_CHECKING:
     import ast
@@ -88,30 +89,27 @@ def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[s
     return needed
 
 
-def absent_imports(folder: Path, others: Iterable[str] = ()) -> Mapping[str, tuple[str, ...]]:
-    """Return what files of `given/` import where they begin and nobody has, by the importing module's name.
+def absent_imports(folder: Path, others: Iterable[str] = ()) -> Mapping[str, str]:
+    """Return what files of `given/` and the reference import where they begin and nobody has, with its place.
 
-    Those are names of no file or folder of `given/` and the reference, of none of the `others` (paths, such
-    as those of a submission or of what a build makes), and of no module that is installed. An import in a
-    function or a `try` does not count.
+    Those are names of no file or folder of the assignment, of none of the `others` (paths, such as those of a
+    submission or of what a build makes), and of no module that is installed. The place is `file:line` of the
+    first import. One in a function or a `try` does not count.
     """
-    own = (path.relative_to(folder) for part in ("given", "reference") for path in (folder / part).rglob("*"))
-    had = {part.partition(".")[0] for path in (*own, *map(PurePosixPath, others)) for part in path.parts}
-
-    def is_absent(name: str) -> bool:
-        return name not in had and not is_installed(name)
-
-    absent = {}
-    for module, reached in _reached(folder).items():
-        if names := tuple(filter(is_absent, sorted({name.partition(".")[0] for name in reached}))):
-            absent[module] = names
+    had = own_modules(folder, others)
+    absent: dict[str, str] = {}
+    for file in (*sorted((folder / "given").glob("*.py")), *sorted((folder / "reference").rglob("*.py"))):
+        for line, imported in located_imports(file):
+            name = imported.partition(".")[0]
+            if name not in had and not is_installed(name):
+                absent.setdefault(name, f"{show_path(file)}:{line}")
     return absent
 
 
 def import_place(folder: Path, name: str) -> str:
     """Return `file:line` of the first import of a module, no part of a package, in the files of `given/`."""
     for file in sorted((folder / "given").glob("*.py")):
-        for line, imported in _located_imports(file):
+        for line, imported in located_imports(file):
             if imported.partition(".")[0] == name:
                 return f"{show_path(file)}:{line}"
     return show_path(folder / "given")
@@ -151,14 +149,6 @@ def _located_variables(file: Path) -> Iterator[tuple[str, str]]:
                 ctx=ast.Load(),
             ):
                 yield name, f"{show_path(file)}:{node.lineno}"
-
-
-def is_installed(module: str) -> bool:
-    """Tell whether a module, no part of a package, can be found here."""
-    try:
-        return find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def _reached(folder: Path) -> Mapping[str, frozenset[str]]:
@@ -222,23 +212,7 @@ def _signature(arguments: ast.arguments) -> Signature:
 
 def _imports(file: Path) -> tuple[str, ...]:
     """Return the modules that a file imports at its top; none if it cannot be read."""
-    return tuple(name for _, name in _located_imports(file))
-
-
-def _located_imports(file: Path) -> Iterator[tuple[int, str]]:
-    import ast
-
-    try:
-        statements = _parsed(file)
-    except Unparsable:
-        return
-    for statement in statements:
-        match statement:
-            case ast.Import(names=imported):
-                yield from ((statement.lineno, entry.name) for entry in imported)
-            case ast.ImportFrom(module=str() as module, names=imported, level=0):
-                yield statement.lineno, module
-                yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
+    return tuple(name for _, name in located_imports(file))
 
 
 def reference_imports(file: Path) -> Iterator[int]:

@@ -9,7 +9,9 @@ from traceback import extract_tb
 from typing import Any, NamedTuple, TypeAlias
 
 from grader.coursecode import missing_file
+from grader.errors import CourseError, GraderError
 from grader.files import show_path
+from grader.installed import error_of_import
 from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -86,10 +88,13 @@ def syntax_problem(error: SyntaxError) -> str:
     return f"not Python ({error.msg}); correct the file"
 
 
-def import_problem(error: BaseException, where: str, folder: Path | None) -> str:
-    """Describe why a plugin cannot be imported: file, line and advice for a file below `folder`."""
+def import_error(error: BaseException, where: str, folder: Path | None) -> GraderError:
+    """Return the error of a plugin that cannot be imported; in a file below `folder` it has the line.
+
+    It is the machine's if a package is not installed here, and the course's otherwise.
+    """
     if folder is None:
-        return f"{where}: cannot be imported: {type(error).__name__}: {error}"
+        return CourseError(f"{where}: cannot be imported: {type(error).__name__}: {error}")
     lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:
         lines.append((error.filename, error.lineno))
@@ -97,9 +102,9 @@ def import_problem(error: BaseException, where: str, folder: Path | None) -> str
     if place is not None:
         where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
     if isinstance(error, SyntaxError):
-        return f"{where}: {syntax_problem(error)}"
+        return CourseError(f"{where}: {syntax_problem(error)}")
     if message := missing_file(error, folder):
-        return f"{where}: {message}"
-    missing = isinstance(error, ModuleNotFoundError)
-    advice = "install it for the grader, or correct the name" if missing else "correct the file"
-    return f"{where}: cannot be imported: {type(error).__name__}: {error}; {advice}"
+        return CourseError(f"{where}: {message}")
+    if place is not None and (missing := error_of_import(error, where, folder, Path(place[0]))):
+        return missing
+    return CourseError(f"{where}: cannot be imported: {type(error).__name__}: {error}; correct the file")

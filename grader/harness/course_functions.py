@@ -12,6 +12,7 @@ from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of, missing_file
 from grader.errors import CourseError
 from grader.files import show_path
+from grader.installed import error_of_import
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
 from grader.subject.wire import JSON_BYTES, Encoder, TooLarge, written
 
@@ -135,7 +136,10 @@ def _unbound(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
 
 
 class CourseFunctions:
-    """Calls families and oracles, and turns what they raise into `CourseError` with file and line."""
+    """Calls families and oracles, and turns what they raise into `CourseError` with file and line.
+
+    An import of a package that is not installed here is a `PackageError`.
+    """
 
     def __init__(self, folder: Path, *, within_s: float = FUNCTION_CPU_S) -> None:
         """Take the assignment's folder; a call that computes for longer than `within_s` is a mistake, too."""
@@ -215,5 +219,8 @@ class CourseFunctions:
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
-            problem = missing_file(error, self._folder) or f"{type(error).__name__}: {error}"
-            raise CourseError(f"{show_path(path)}:{line}: {name}: {problem}") from None
+            where = f"{show_path(path)}:{line}"
+            problem = missing_file(error, self._folder)
+            if not problem and (raised := error_of_import(error, where, self._folder, path)):
+                raise raised from None
+            raise CourseError(f"{where}: {name}: {problem or f'{type(error).__name__}: {error}'}") from None

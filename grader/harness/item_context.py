@@ -228,6 +228,11 @@ class ItemContext:
     def _explanations(self) -> Explanations:
         return Explanations(job=self._job, tool=self.tool_once, withheld=self._lent.withheld)
 
+    @property
+    def _own_paths(self) -> tuple[str, ...]:
+        """Paths that a submission may have, or that are built of it."""
+        return (*self._job.accepts, *(self._job.build.products if self._job.build else ()))
+
     def _control(self, module: str, cores: int | None) -> ReferenceControl | None:
         """Return what makes a submission's calls with the reference; None where that has no such file."""
         if not self._has_file(f"{module.replace('.', '/')}.py"):
@@ -237,7 +242,7 @@ class ItemContext:
             *_, run = self._by_reference(module, cores, requests)
             return run
 
-        return ReferenceControl(last_of, self._assignment)
+        return ReferenceControl(last_of, self._assignment, self._own_paths)
 
     def _by_reference(self, module: str, cores: int | None, requests: Sequence[Request]) -> Iterator[Run]:
         """Make these calls in a fresh child of the reference, up to one that fails; its import first."""
@@ -292,7 +297,7 @@ class ItemContext:
             run = run_of(REFERENCE)
             return replace(run, call=of_a_program(run.call))
 
-        control = ReferenceControl(run_of_reference, self._assignment)
+        control = ReferenceControl(run_of_reference, self._assignment, self._own_paths)
         has_control = self._whose == SUBMISSION and self._has_file(script)
         run = run_of(self._whose, control if has_control else None)
         if self._whose == SUBMISSION and self._lent.waits_for_gpu:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.contracts.call import Call, InputCase, Request, Run
+from grader.coursecode import own_modules
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
 from grader.harness.tracebacks import innermost_first
+from grader.installed import missing_error
 from grader.model.observation import STUDENTS_DOING, Outcome
 
 REQUESTS, REQUEST_BYTES = 128, 64 * 2**20
@@ -39,17 +41,20 @@ class ReferenceControl:
     """Has it import the same file and make these calls; the first that fails, or the last."""
     folder: Path
     """The assignment's."""
+    others: tuple[str, ...] = ()
+    """Paths that its submissions have, or that are built of them."""
 
     def require(self, requests: Sequence[Request]) -> None:
         """Have the reference make the calls.
 
         Raises:
             ReferenceFailedError: it fails, too, for the course's fault.
+            CourseError: it fails, too, for a module whose name is misspelt.
             NotObservedError: it fails, too, for something that this machine lacks.
         """
         run = self.run(requests)
         if run.call.outcome is not Outcome.OBSERVED:
-            raise failure(run.call, self.folder, run.output)
+            raise failure(run.call, self.folder, run.output, self.others)
 
 
 @dataclass(slots=True)
@@ -119,10 +124,10 @@ def of_a_program(call: Call) -> Call:
     return call
 
 
-def failure(call: Call, folder: Path, output: str = "") -> GraderError:
+def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = ()) -> GraderError:
     """Return the error of a call with which the reference failed, with file and line where they are known.
 
-    `output` is what the reference printed.
+    `output` is what the reference printed, `others` are paths that are handed in or built.
     """
     where = place(call, folder) or "reference"
     note = call.note.removesuffix(f" ({where})").rstrip(".")
@@ -134,8 +139,13 @@ def failure(call: Call, folder: Path, output: str = "") -> GraderError:
             f"{where}: starts {missing[1]}, which is not on this machine; install it", output=output
         )
     if absent := _NO_MODULE.search(call.note):
-        why = f"{where}: imports {absent[1]}, which neither the course nor this machine has"
-        return ReferenceFailedError(f"{why}; correct the name, or install it", output=output)
+        path = folder / where.rpartition(":")[0]
+        course_modules = own_modules(folder, others)
+        file = path if path.is_file() else None
+        if error := missing_error(where, [absent[1]], course_modules, file=file, output=output):
+            return error
+        why = f"{where}: imports {absent[1]}, which is not found there"
+        return ReferenceFailedError(f"{why}; correct the name, or write the file", output=output)
     line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)

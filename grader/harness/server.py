@@ -17,9 +17,11 @@ from typing import Any
 from grader import subject
 from grader.contracts.context import SUBMISSION
 from grader.contracts.sandbox import Sandbox
-from grader.errors import CourseError, NotObservedError, RootError
+from grader.coursecode import own_modules
+from grader.errors import CourseError, GraderError, NotObservedError, PackageError, RootError
 from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
+from grader.installed import missing_error
 from grader.machine import orphans
 from grader.model.assignment import Limits
 from grader.model.exit_status import ending
@@ -128,7 +130,8 @@ class SubjectServer:
 
         Raises:
             NotObservedError: the sandbox does not work here, or gives checks no namespaces of their own.
-            CourseError: a preload cannot be imported.
+            PackageError: a package that is preloaded is not installed here, or cannot be imported.
+            CourseError: there is no module of the name of a preload.
         """
         answer: dict[str, Any] = {}
         if select.select([self._control], [], [], START_WITHIN_S)[0]:
@@ -137,10 +140,10 @@ class SubjectServer:
             if "unfit" in answer:
                 why = f"a check would get no namespaces of its own ({answer['unfit']})"
             else:
-                why = answer.get("failed", "") or self._complaints()
+                why = self._complaints()
             self.close()
             if "failed" in answer:
-                raise CourseError(f"assignment.py: preloads: {why}")
+                raise _preload_error(answer["failed"], self.course_folder)
             raise NotObservedError(f"sandbox {self._sandbox.name}: {why}")
         self.versions = answer["ready"]
 
@@ -222,6 +225,32 @@ class SubjectServer:
                 pass
         # what is left without a pid namespace has escaped from pid 1 of its check
         orphans.reap(END_WITHIN_S, kill=not self._sandbox.namespaced)
+
+
+def _preload_error(failed: Mapping[str, Sequence[str]], course_files: Path | None) -> GraderError:
+    """Return the error of preloads that cannot be imported.
+
+    `failed` has what each of them lacks, and the text of its exception.
+    """
+    where = "assignment.py: preloads"
+    absent = {
+        name: lacked for name, (lacked, _) in failed.items() if lacked and f"{name}.".startswith(f"{lacked}.")
+    }
+    course_modules = own_modules(course_files.parent) if course_files else ()
+    if error := missing_error(where, [*absent.values()], course_modules):
+        return error
+    for name in absent:
+        why = f"cannot import {name} ({failed[name][1]}); name a package that is installed"
+        return CourseError(f"{where}: {why}")
+    lines = [
+        f"{where}: cannot import {name} ({why}); {_advice(lacked)}" for name, (lacked, why) in failed.items()
+    ]
+    return PackageError(*lines)
+
+
+def _advice(lacked: str) -> str:
+    """Return what to do about a package that is here and cannot be imported."""
+    return f"install {lacked}" if lacked else "mend it on this machine"
 
 
 def _user(sandbox: Sandbox, folders: Iterable[str], *, as_root: bool) -> int | None:

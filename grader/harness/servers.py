@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.contracts.sandbox import Sandbox
-from grader.errors import CourseError, NotObservedError, RootError
+from grader.errors import CourseError, NotObservedError, PackageError, RootError
 from grader.harness.dismissed import Dismissed
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
@@ -104,7 +104,8 @@ class Servers:
 
         Raises:
             NotObservedError: no sandbox works here; with what is wrong with each.
-            CourseError: a preload cannot be imported.
+            PackageError: a package that is preloaded is not installed here, or cannot be imported.
+            CourseError: there is no module of the name of a preload.
         """
         while setup not in self._serving:
             self._begin(setup)
@@ -113,7 +114,7 @@ class Servers:
             server = self._starting.pop(setup)
             try:
                 server.ready()
-            except CourseError:
+            except (CourseError, PackageError):  # the sandbox works
                 self._proven = True
                 raise
             except NotObservedError as error:

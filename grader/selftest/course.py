@@ -31,7 +31,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield every problem of a course, each as a line with file, cause and remedy; and remarks (`Remark`).
 
     Runs the course's own families and oracles, on this machine and outside of any sandbox, and no code of a
-    submission or of a reference. A family that imports what this machine lacks is not tried.
+    submission or of a reference. A family that imports what this machine lacks is remarked, and not tried.
     """
     yield from _settings(course, plugins)
     yield from static_problems(course, plugins)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import ast
-import pkgutil
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from grader.config.accepted import names_of, unaccepted
@@ -20,7 +15,6 @@ from grader.config.facts import (
     absent_imports,
     files_imported,
     import_place,
-    is_installed,
     reference_imports,
     variables_read,
 )
@@ -28,14 +22,14 @@ from grader.config.problem import closest, suggestion
 from grader.filenames import plain_pattern
 from grader.files import show_path
 from grader.grading.declaration import files_below, refusals, unfit_accepts
+from grader.installed import is_installed, misspelt, not_installed
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 from grader.plugins import Plugins
+from grader.selftest.functions import Remark
 
 FILE = "assignment.py"
-MISSPELT = 0.8
-"""The similarity of a name to an existing one, of a module or in it, that is taken for a slip of the pen."""
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 """A rule of a Makefile, up to its colon."""
 
@@ -57,7 +51,8 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     lines = _lines(file, assignment.name)
     for field, message in _problems(assignment, folder):
         line = lines.get(field) or lines.get("name", 1)
-        yield f"{show_path(file)}:{line}: {field}: {message}"
+        text = f"{show_path(file)}:{line}: {field}: {message}"
+        yield Remark(text) if isinstance(message, Remark) else text
     yield from _wrong_imports(assignment, folder)
     for line in reference_imports(folder / "expected.py"):
         why = "imports the reference, which must not be its own oracle; work the answer out otherwise"
@@ -65,16 +60,19 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
 
 
 def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:
-    """Yield the imports of `given/` that nobody has, that the reference alone has, or that are misspelt."""
+    """Yield the imports of `given/` that the reference alone has, and those of both that nobody has.
+
+    One that is not misspelt is a remark: another machine may have it.
+    """
     had = [Path(file).stem for part in ("given", "reference") for file in files_below(folder / part)]
     made = assignment.build.products if assignment.build else ()
-    absent = absent_imports(folder, made).values()
-    for name in sorted({name for names in absent for name in names}):
-        place = import_place(folder, name)
+    for name, place in absent_imports(folder, made).items():
         if accepted([f"{name}.py"], assignment.accepts):
             yield f"{place}: imports {name}.py, which is handed in, and reference/ has none; write it"
-        elif near := installed_near(name, had):
-            yield f"{place}: no module is called {name}; did you mean {near}?"
+        elif message := misspelt(name, had):
+            yield f"{place}: {message}"
+        else:
+            yield from (Remark(f"{place}: {line}") for line in not_installed([name]))
     imported = files_imported(folder, assignment).values()
     for file in sorted({file for files in imported for file in files}):
         if message := unaccepted(file, assignment, folder):
@@ -172,20 +170,23 @@ def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, s
             if module not in modules and closest(module, modules):
                 yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
     let_in: list[str] = []
+    absent: list[str] = []
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):
-        top, _, inner = module.partition(".")
+        top = module.partition(".")[0]
         if accepted([f"{top}.py"], assignment.accepts):
             if top in modules or f"{top}.py" in assignment.accepts:
                 yield "preloads", f"{top}.py is handed in, and only modules that are not can be preloaded"
             else:
                 let_in.append(f"{top}.py")
             continue
-        if top not in modules and is_installed(top) and inner and (near := _submodule_near(top, inner)):
-            yield "preloads", f"no module is called {module}; did you mean {top}.{near}?"
-        if top in modules or is_installed(top):
-            continue
-        if near := installed_near(top):
-            yield "preloads", f"no module is called {top}; did you mean {near}?"
+        if top in modules:
+            why = "is a file of the course, and only packages can be preloaded; take it out of preloads"
+            yield "preloads", f"{top}.py {why}"
+        elif message := misspelt(module, modules):
+            yield "preloads", message
+        elif not is_installed(top):
+            absent.append(top)
+    yield from (("preloads", Remark(line)) for line in not_installed(absent))
     if let_in:
         patterns = [pattern for pattern in assignment.accepts if accepted(let_in, [pattern])]
         lets_in = f"{quoted(patterns[0])} lets in {' and '.join(dict.fromkeys(let_in))}, too"
@@ -196,25 +197,6 @@ def modules_of(folder: Path) -> set[str]:
     """Return the modules that files of the reference and of `given/` are."""
     files = (*files_below(folder / "reference"), *files_below(folder / "given"))
     return {Path(file).stem for file in files if file.endswith(".py")}
-
-
-def installed_near(module: str, others: Iterable[str] = ()) -> str:
-    """Return the installed module, or the other one, whose name is misspelt; empty if none is like it."""
-    return next(iter(get_close_matches(module, (*others, *_installed()), n=1, cutoff=MISSPELT)), "")
-
-
-def _submodule_near(package: str, name: str) -> str:
-    """Return the module of a package whose name is misspelt; empty if it has that one, or none is like it."""
-    spec = find_spec(package)
-    folders = (spec.submodule_search_locations if spec else None) or []
-    names = [module.name for module in pkgutil.iter_modules([*folders])]
-    first = name.partition(".")[0]
-    return "" if first in names else next(iter(get_close_matches(first, names, n=1, cutoff=MISSPELT)), "")
-
-
-@cache
-def _installed() -> tuple[str, ...]:
-    return (*sys.stdlib_module_names, *(module.name for module in pkgutil.iter_modules()))
 
 
 def _lines(file: Path, name: str) -> dict[str, int]:

@@ -16,7 +16,7 @@ from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable
 from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, unfit
@@ -30,8 +30,6 @@ OTHER_SEED = "1" * 32
 """Of families that may give the same for every seed."""
 WITHIN_S = 60.0
 """Seconds in which a family must have given its cases, and an oracle its answer."""
-_NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
-"""Ends the line on a function that imports what this machine lacks, such as torch: nobody's mistake."""
 _NO_REFERENCE = ": ModuleNotFoundError: No module named 'reference'"
 """Ends the line on each oracle of a file that imports the reference, which `declared` names once."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -60,6 +58,8 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
     for trial in trials:
         try:  # in a fork, for a function of the course may end its process
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))
+        except PackageError as error:  # another machine may have it
+            lines |= dict.fromkeys(map(Remark, error.problems))
         except (CourseError, NotObservedError) as error:
             lines |= dict.fromkeys(p for p in error.problems if not p.endswith(_NO_REFERENCE))
     yield from lines
@@ -101,12 +101,7 @@ def _compares(kind: CheckKind) -> bool:
 
 def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
     where = f"{functions.place_of(INPUTS, family)}: {family}:"
-    try:
-        cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
-    except CourseError as error:
-        if _NEEDS_MODULE.search(str(error)):
-            return
-        raise
+    cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
     for case in cases:
         if not case.name.strip():
             yield f"{where} a case has an empty name; students read it, so give one"

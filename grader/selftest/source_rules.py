@@ -15,11 +15,11 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.checks.source import Source, decorators
-from grader.config.facts import is_installed
 from grader.config.problem import KeyPath, Problem, suggestion
 from grader.files import show_path
+from grader.installed import MISSPELT, is_installed, misspelt
 from grader.model.rubric import Rubric
-from grader.selftest.declared import MISSPELT, installed_near, modules_of
+from grader.selftest.declared import modules_of
 
 ALIASES = {"np": "numpy", "cp": "cupy", "F": "torch.nn.functional", "nn": "torch.nn"}
 """Names by which nearly every program imports these modules."""
@@ -92,8 +92,8 @@ def _library_problems(rubric: Rubric, folder: Path) -> Iterator[Problem]:
             yield Problem(path=path, message=message)
             continue
         if not is_installed(top):
-            if near := installed_near(top):
-                yield Problem(path=path, message=f"no module is called {top}; did you mean {near}?")
+            if message := misspelt(top):
+                yield Problem(path=path, message=message)
         elif message := _objection(name):
             yield Problem(path=path, message=message)
 

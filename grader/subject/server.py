@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any, NoReturn
@@ -42,13 +42,9 @@ def main(argv: Sequence[str]) -> NoReturn:
     trial = _try_namespaces() if argv[1] == NAMESPACED else -1
     started = time.monotonic()
     _redirect_numba()
-    for name in argv[2:]:
-        try:
-            importlib.import_module(name)
-        except Exception as error:  # a library without its driver raises anything
-            why = f"cannot import {name} ({error}); install it on this machine, or correct the name"
-            _send(control, {"failed": why})
-            os._exit(1)
+    if failed := dict(_import_all(argv[2:])):
+        _send(control, {"failed": failed})
+        os._exit(1)
     if trial >= 0 and (why := _namespace_problem(trial)):
         _send(control, {"unfit": why})
         os._exit(1)
@@ -74,6 +70,16 @@ def main(argv: Sequence[str]) -> NoReturn:
         order = json.loads(message)
         _spawn(control, order, fds, another=before not in (None, order["submission"]))
         before = order["submission"]
+
+
+def _import_all(names: Sequence[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Import modules; yield each that fails, with what it lacks (empty if nothing) and the error."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # a library without its driver raises anything
+            lacked = error.name if isinstance(error, ModuleNotFoundError) else None
+            yield name, (lacked or "", str(error)[:500])
 
 
 def _redirect_numba() -> None:

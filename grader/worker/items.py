@@ -16,12 +16,13 @@ from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
 from grader.coursecode import PACKAGE, line_of
-from grader.errors import CourseError, NeedsGpuError, NotObservedError
+from grader.errors import CourseError, NeedsGpuError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
+from grader.installed import error_of_import
 from grader.model.job import GPU, Job, Task
 from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome, Quantity
 from grader.model.options import judging_digest
@@ -158,11 +159,12 @@ class Items:
             module = sys.modules[type(kind).__module__]
             if module.__name__.startswith(f"{PACKAGE}."):
                 line = line_of(error, str(module.__file__)) or type(kind).observe.__code__.co_firstlineno
-                place = f"{show_path(Path(str(module.__file__)))}:{line}"
-                note, fault = (
-                    f"{place}: check kind {kind.name}: {type(error).__name__}: {error}",
-                    Fault.COURSE,
-                )
+                file = Path(str(module.__file__))
+                place = f"{show_path(file)}:{line}"
+                missing = error_of_import(error, place, file.parent, file)
+                note = f"{place}: check kind {kind.name}: {type(error).__name__}: {error}"
+                note = "; ".join(missing.problems) if missing else note
+                fault = Fault.MACHINE if isinstance(missing, PackageError) else Fault.COURSE
         facts = {JUDGED_BY: judging_digest(options)} if kind.asks_reference else {}
         return Observation(
             item=task.item,

@@ -773,7 +773,8 @@ def test_a_course_that_gives_out_all_that_is_compiled_is_named(course):
         ("import vectors", []),
         ("import json, vecters", [":1: no module is called vecters; did you mean vectors?"]),
         ("import vectors\nimport nummpy", [":2: no module is called nummpy; did you mean numpy?"]),
-        ("import only_on_another_machine", []),
+        ("import vectosr", [":1: no module is called vectosr; did you mean vectors?"]),
+        ("import numpy, nupmy.linalg", [":1: no module is called nupmy; did you mean numpy?"]),
     ],
 )
 def test_a_misspelt_import_of_the_courses_driver_is_named(course, imports, lines):
@@ -783,7 +784,44 @@ def test_a_misspelt_import_of_the_courses_driver_is_named(course, imports, lines
     assert list(told(course)) == [f"assignments/vectors/given/driver.py{line}" for line in lines]
 
 
-@pytest.mark.parametrize("lacks", ["driver", "student"])
+def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_them(course):
+    driver = course / "assignments/vectors/given/driver.py"
+    driver.parent.mkdir()
+    driver.write_text("import vectors\nimport only_there\n")
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace('("numpy",)', '("numpy", "only_a.b", "only_c")'))
+    for file in (REFERENCE, INPUTS, EXPECTED):
+        path = course / file
+        path.write_text(f"import only_for_{path.stem}\n{path.read_text()}")
+    done = grader(course, "course", "check")
+    assert done.returncode == 0
+    line = "{} is not installed here: install it, or correct the name"
+    assert sorted(done.stderr.replace("grader: ", "").splitlines()) == sorted(
+        [
+            f"{ASSIGNMENT}:15: preloads: only_a and only_c are not installed here: install them, or correct "
+            "the names",
+            f"assignments/vectors/given/driver.py:2: {line.format('only_there')}",
+            *(
+                f"{file}:1: {line.format(f'only_for_{Path(file).stem}')}"
+                for file in (REFERENCE, INPUTS, EXPECTED)
+            ),
+        ]
+    )
+
+    done = grader(course, "rubric", "check")
+    assert (done.returncode, done.stderr.count("not installed here")) == (0, 3)
+
+
+def test_a_file_of_the_course_cannot_be_preloaded(course):
+    (course / "assignments/vectors/given").mkdir()
+    (course / "assignments/vectors/given/helper.py").touch()
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace('("numpy",)', '("numpy", "helper")'))
+    why = "helper.py is a file of the course, and only packages can be preloaded; take it out of preloads"
+    assert list(told(course)) == [f"{ASSIGNMENT}:15: preloads: {why}"]
+
+
+@pytest.mark.parametrize("lacks", ["driver", "misspelt", "student"])
 def test_a_module_that_the_courses_driver_lacks_costs_nobody_points(course, lacks):
     driver = course / "assignments/vectors/given/driver.py"
     driver.parent.mkdir()
@@ -791,8 +829,9 @@ def test_a_module_that_the_courses_driver_lacks_costs_nobody_points(course, lack
     work = course / "work/vectors.py"
     work.parent.mkdir()
     work.write_text((course / REFERENCE).read_text())
-    at_fault = driver if lacks == "driver" else work
-    at_fault.write_text("import module_of_another_machine\n" + at_fault.read_text())
+    at_fault = work if lacks == "student" else driver
+    module = "vectosr" if lacks == "misspelt" else "module_of_another_machine"
+    at_fault.write_text(f"import {module}\n{at_fault.read_text()}")
     rubric = course / RUBRIC
     of = "of: driver.saxpy\n    expected: saxpy"
     rubric.write_text(rubric.read_text().replace("of: vectors.saxpy", of))
@@ -800,8 +839,11 @@ def test_a_module_that_the_courses_driver_lacks_costs_nobody_points(course, lack
     score = json.loads((course / "out/vectors/ann/score.json").read_text())
     (item,) = score["items"]
     if lacks == "driver":
+        assert (done.returncode, item["status"]) == (5, "pending")
+        assert "given/driver.py:1: module_of_another_machine is not installed here" in item["reason"]
+    elif lacks == "misspelt":
         assert (done.returncode, item["status"]) == (4, "pending")
-        assert "given/driver.py:1: imports module_of_another_machine, which neither" in item["reason"]
+        assert "given/driver.py:1: no module is called vectosr; did you mean vectors?" in item["reason"]
     else:
         assert (done.returncode, item["status"]) == (0, "not earned")
 

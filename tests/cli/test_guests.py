@@ -189,18 +189,39 @@ def test_a_name_that_two_bring_is_told_with_both(course):
         ("1 / 0", ":1: cannot be imported: ZeroDivisionError: division by zero; correct the file"),
         (
             "\nimport nowhere_at_all",
-            ":2: cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'; "
-            "install it for the grader, or correct the name",
+            ":2: nowhere_at_all is not installed here: install it, or correct the name",
         ),
+        ("import nunpy", ":1: no module is called nunpy; did you mean numpy?"),
         ("raise SystemExit(0)", ":1: cannot be imported: SystemExit: 0; correct the file"),
     ],
 )
 def test_an_assignment_that_cannot_be_imported_is_named_by_its_file_and_line(course, code, problem):
     file = course.write("assignments/tiny/assignment.py", code)
     done = course.run("run", course.submit())
-    assert done.returncode == 4
+    assert done.returncode == (5 if "not installed" in problem else 4)
     (line,) = done.stderr.splitlines()
     assert line.endswith(f"{file}{problem}")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("module", "code", "line"),
+    [
+        ("nowhere_at_all", 5, "nowhere_at_all is not installed here: install it, or correct the name"),
+        ("nunpy", 4, "no module is called nunpy; did you mean numpy?"),
+    ],
+)
+def test_what_a_kind_of_the_course_imports_and_is_not_here_is_named(course, inside, module, code, line):
+    kinds = course.folder / "assignments/tiny/checks.py"
+    text = kinds.read_text()
+    if inside:
+        text = text.replace("raise Zero", f"import {module}; raise Zero")
+    kinds.write_text(text if inside else f"import {module}\n{text}")
+    course.rubric({"id": "own", "title": "o", "points": 2, "check": "breaks"})
+    done = course.run("run", course.submit())
+    assert done.returncode == code
+    told = course.records()[1]["observation"]["note"] if inside else done.stderr.strip()
+    assert re.search(rf"checks\.py:\d+: {re.escape(line)}$", told)
 
 
 def test_an_error_in_a_file_beside_the_assignment_is_named_by_that_file(course):
@@ -263,22 +284,27 @@ def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_ta
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(course):
     assignment = course.folder / "assignments/tiny/assignment.py"
-    preload = 'title="Tiny", preloads={"more": ("no_such_library",)},'
+    preload = 'title="Tiny", preloads={"more": ("no_such_library", "no_other_either")},'
     assignment.write_text(assignment.read_text().replace('title="Tiny",', preload))
     course.write("assignments/tiny/given/more.py", "def double(x): return 2 * x\n")
     double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
     double |= {"of": "work.double", "inputs": "numbers"}
     course.rubric(double | {"id": "first", "of": "more.double"}, double)
     done = course.run("run", course.submit())
-    assert done.returncode == 4
+    assert done.returncode == 5
     started, first, second, _ = course.records()
     assert started["run"]["isolation"] == "bubblewrap"
     assert "stronger_layers_missing" not in started["run"]["environment"]
-    assert first["observation"]["fault"] == "course"
-    note = first["observation"]["note"]
-    assert "cannot import no_such_library" in note
-    assert "install it on this machine, or correct the name" in note
+    assert first["observation"]["fault"] == "machine"
+    missing = (
+        "assignment.py: preloads: no_such_library and no_other_either are not installed here: "
+        "install them, or correct the names"
+    )
+    assert first["observation"]["note"] == missing
     assert second["observation"]["outcome"] == "observed"
+    page = (course.results() / "feedback/report.html").read_text()
+    assert "because of the machine that grades" in page
+    assert "the course&#39;s own files" not in page
 
 
 EXPORTER = """

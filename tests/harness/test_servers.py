@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.contracts.call import InputCase
-from grader.errors import CourseError, NotObservedError, RootError
+from grader.errors import CourseError, NotObservedError, PackageError, RootError
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess
@@ -24,14 +24,17 @@ LIMITS = Limits(call_wall_s=20.0, import_wall_s=20.0)
 NOTHING = InputCase(name="nothing", args=())
 
 
-def servers(workspace: Path, *sandboxes, as_root: bool = True) -> Servers:
+def servers(
+    workspace: Path, *sandboxes, as_root: bool = True, more: Path | None = None, given: Path | None = None
+) -> Servers:
     workspace.chmod(0o755)
     (workspace / "work.py").write_text("def one(): return 1\ndef end():\n    import os\n    os._exit(1)\n")
     return Servers(
         sandboxes,
         python=interpreter().executable,
-        site=interpreter().site,
+        site=(*interpreter().site, *([str(more)] if more else [])),
         workspaces={"submission": workspace},
+        course_files=given,
         limits=LIMITS,
         as_root=as_root,
     )
@@ -196,12 +199,38 @@ def _false(*, fds, **rest):
 
 
 @pytest.mark.usefixtures("bubblewrap")
-def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_not_work(tmp_path):
-    room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
-    with (
-        pytest.raises(CourseError, match=r"cannot import this\.that"),
-        room.serving(ServerSpec(preloads=("this.that",))),
-    ):
+@pytest.mark.parametrize(
+    ("preloads", "error", "line"),
+    [
+        (
+            ("json", "this.that"),
+            CourseError,
+            r"cannot import this\.that .*; name a package that is installed",
+        ),
+        (
+            ("nunpy", "pandaz"),
+            CourseError,
+            "no module is called nunpy; did you mean numpy.*\n.*pandaz is not in",
+        ),
+        (("no_such.part", "pandaz"), PackageError, "no_such and pandaz are not installed here: install them"),
+        (("given_helper",), CourseError, r"cannot import given_helper .*; name a package that is installed"),
+        (("breaks",), PackageError, r"cannot import breaks \(no driver\); mend it on this machine"),
+        (("lacks",), PackageError, r"cannot import lacks \(No module named 'wanting'\); install wanting$"),
+    ],
+)
+def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_not_work(
+    tmp_path, preloads, error, line
+):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/breaks.py").write_text("raise OSError('no driver')\n")
+    (tmp_path / "site/lacks.py").write_text("import wanting\n")
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/given_helper.py").touch()
+    room = servers(
+        tmp_path, BubblewrapSandbox(), ProcessSandbox(), more=tmp_path / "site", given=tmp_path / "given"
+    )
+    with pytest.raises(error, match=line) as raised, room.serving(ServerSpec(preloads=preloads)):
         pass
+    assert type(raised.value) is error
     assert (room.isolation, room.missing) == ("bubblewrap", [])
     room.close()
