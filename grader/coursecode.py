@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path, PurePath
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
 
 PACKAGE = "grader_course"
 
@@ -47,6 +51,18 @@ def writing_no_bytecode() -> Iterator[None]:
         sys.dont_write_bytecode = before
 
 
+def _parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a file, an empty one if it is no Python."""
+    import ast
+
+    try:
+        with warnings.catch_warnings():  # an odd escape in a string is the author's business
+            warnings.simplefilter("ignore")
+            return ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
+
+
 def located_imports(file: Path) -> Iterator[tuple[int, str]]:
     """Yield line and name of each module that a file imports where it begins; none of one that is no Python.
 
@@ -54,19 +70,30 @@ def located_imports(file: Path) -> Iterator[tuple[int, str]]:
     """
     import ast
 
-    try:
-        with warnings.catch_warnings():  # an odd escape in a string is the author's business
-            warnings.simplefilter("ignore")
-            statements = ast.parse(file.read_bytes()).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for statement in statements:
+    for statement in _parsed(file).body:
         match statement:
             case ast.Import(names=imported):
                 yield from ((statement.lineno, entry.name) for entry in imported)
             case ast.ImportFrom(module=str() as module, names=imported, level=0):
                 yield statement.lineno, module
                 yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
+
+
+def keyword_line(file: Path, name: str, function: str = "") -> int:
+    """Return the line of the first call with an argument of this name; 0 if there is none.
+
+    With `function` it is one in the function of that name, if there is one.
+    """
+    import ast
+
+    tree = _parsed(file)
+    inner = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+    for place in (*inner, tree):
+        calls = (node for node in ast.walk(place) if isinstance(node, ast.Call))
+        lines = [keyword.lineno for call in calls for keyword in call.keywords if keyword.arg == name]
+        if lines:
+            return min(lines)
+    return 0
 
 
 def own_modules(folder: Path, others: Iterable[str] = ()) -> set[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.contracts.call import InputCase
-from grader.coursecode import course_module, line_of, missing_file
+from grader.coursecode import course_module, keyword_line, line_of, missing_file
 from grader.errors import CourseError
 from grader.files import show_path
 from grader.installed import error_of_import
@@ -122,11 +123,18 @@ def unfit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     return f"cannot take {what} in {INPUTS} ({why})" if why else ""
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return the parameters of a function; None of a value that is no function, or of one in C."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
 def _unbound(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     """Return which of a function's parameters arguments do not fit; empty if they do, or nobody can tell."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of a value that is no function, or one in C
+    signature = signature_of(function)
+    if signature is None:
         return ""
     try:
         signature.bind(*args, **kwargs)
@@ -182,11 +190,37 @@ class CourseFunctions:
             try:
                 return self._run(EXPECTED, oracle, lambda: function(*args, **kwargs))
             except CourseError:
+                called = f"{oracle} of {self.place(EXPECTED, function)}"
+                if message := self.misnamed(called, signature_of(function), kwargs):
+                    raise CourseError(message) from None
                 if message := unfit(function, args, kwargs, "the arguments of a case"):
                     raise CourseError(f"{self.place(EXPECTED, function)}: {oracle}: {message}") from None
                 raise
 
         return call
+
+    def misnamed(
+        self, called: str, signature: inspect.Signature | None, arguments: Iterable[str], family: str = ""
+    ) -> str:
+        """Return a line of `inputs.py` on an argument of a case that a function lacks; empty if it has all.
+
+        Args:
+            called: the name of the function and its place, as the line names it.
+            signature: its parameters; None if nobody can tell.
+            arguments: the names of the arguments.
+            family: the function that gives the case; empty if that is not known.
+        """
+        parameters = signature.parameters if signature else {}
+        if not parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+            return ""
+        for name in arguments:
+            line = 0 if name in parameters else keyword_line(self._folder / INPUTS, name, family)
+            if line:
+                near = get_close_matches(name, parameters, n=1)
+                advice = f"did you mean {near[0]}?" if near else f"it takes {', '.join(parameters)}"
+                where = f"{show_path(self._folder / INPUTS)}:{line}"
+                return f"{where}: gives {name}, which {called} does not take; {advice}"
+        return ""
 
     def place_of(self, file: str, name: str) -> str:
         """Return `file:line` of the function of this name."""

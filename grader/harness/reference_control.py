@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.contracts.call import Call, InputCase, Request, Run
-from grader.coursecode import own_modules
+from grader.contracts.context import REFERENCE
+from grader.coursecode import keyword_line, own_modules
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
 from grader.harness.tracebacks import innermost_first
@@ -26,6 +27,7 @@ DISPUTED = 16
 REPLAY_CALLS = 10
 """The reference makes them again in the time that so many calls may take, so that they end."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w{1,80})'")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
 """A shell ends so for a program that it cannot start, and for one that it does not find."""
@@ -129,7 +131,7 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
 
     `output` is what the reference printed, `others` are paths that are handed in or built.
     """
-    where = place(call, folder) or "reference"
+    where = place(call, folder) or REFERENCE
     note = call.note.removesuffix(f" ({where})").rstrip(".")
     if call.outcome is Outcome.NOT_OBSERVED:
         return NotObservedError(f"{where}: {note}", output=output)
@@ -139,17 +141,24 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
             f"{where}: starts {missing[1]}, which is not on this machine; install it", output=output
         )
     if absent := _NO_MODULE.search(call.note):
-        path = folder / where.rpartition(":")[0]
-        course_modules = own_modules(folder, others)
-        file = path if path.is_file() else None
-        if error := missing_error(where, [absent[1]], course_modules, file=file, output=output):
-            return error
-        why = f"{where}: imports {absent[1]}, which is not found there"
-        return ReferenceFailedError(f"{why}; correct the name, or write the file", output=output)
+        return _import_failure(absent[1], where, folder, others, output)
+    keyword = _UNEXPECTED.search(call.note)
+    line_there = keyword_line(folder / "inputs.py", keyword[1]) if keyword and where == REFERENCE else 0
+    if line_there:
+        line = f"inputs.py:{line_there}: {note}; correct the argument's name"
+        return ReferenceFailedError(line, output=output)
     line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)
     return ReferenceFailedError(f"{line}; correct the course's files or its limits", output=output)
+
+
+def _import_failure(module: str, where: str, folder: Path, others: Sequence[str], output: str) -> GraderError:
+    file = folder / where.rpartition(":")[0]
+    imports = file if file.is_file() else None
+    error = missing_error(where, [module], own_modules(folder, others), file=imports, output=output)
+    why = f"{where}: imports {module}, which is not found there; correct the name, or write the file"
+    return error or ReferenceFailedError(why, output=output)
 
 
 def place(call: Call, folder: Path) -> str:

@@ -19,7 +19,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable
-from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, unfit
+from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, signature_of, unfit
 from grader.harness.student_process import ARGUMENTS_BYTES
 from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
@@ -53,7 +53,7 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
     named = [(*names, _compares(kinds[item.check])) for item in items if (names := _functions_of(item))]
     for family, oracle, function, compared in dict.fromkeys(named):
         trials.append(partial(_try_oracle, functions, family, oracle, compared))
-        trials.append(partial(_try_parameters, functions, family, parameters_of(folder, function)))
+        trials.append(partial(_try_parameters, functions, family, function, parameters_of(folder, function)))
     lines: dict[str, None] = {}
     for trial in trials:
         try:  # in a fork, for a function of the course may end its process
@@ -141,6 +141,10 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: 
     # Drawn twice, for functions among the arguments may count their calls.
     cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
     for number, case in enumerate(cases):
+        called = f"{oracle} of {place}"
+        if line := functions.misnamed(called, signature_of(answer), case.kwargs, family):
+            yield line
+            return
         repeated = again[number] if _calls_back(case) and number < len(again) else case
         try:
             problem = next(_oracle_problems(answer, case, repeated, family=family, compared=compared), "")
@@ -198,7 +202,7 @@ def _agree(value: Any, other: Any) -> bool:
 
 
 def _try_parameters(
-    functions: CourseFunctions, family: str, parameters: tuple[str, inspect.Signature] | None
+    functions: CourseFunctions, family: str, name: str, parameters: tuple[str, inspect.Signature] | None
 ) -> Iterator[str]:
     """Yield the first case that a function of the reference, or of `given/`, cannot be called with."""
     if parameters is None:
@@ -208,7 +212,8 @@ def _try_parameters(
         try:
             signature.bind(*case.args, **case.kwargs)
         except TypeError as error:
-            yield f"{place}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
+            line = functions.misnamed(f"{name} of {place}", signature, case.kwargs, family)
+            yield line or f"{place}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
             return
 
 

@@ -784,6 +784,22 @@ def test_a_misspelt_import_of_the_courses_driver_is_named(course, imports, lines
     assert list(told(course)) == [f"assignments/vectors/given/driver.py{line}" for line in lines]
 
 
+def test_an_argument_that_inputs_misspells_is_told_at_its_line(course):
+    path = course / INPUTS
+    lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("yield")]
+    lines += [
+        '    yield case("right", 2, np.ones(3), y=np.ones(3))',
+        '    yield case("wrong", 2, np.ones(3), yy=1)',
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    gives = "gives yy, which {} does not take; did you mean y?"
+    start = f"{INPUTS}:{len(lines)}: "
+    assert [line for line in told(course) if "for every seed" not in line] == [
+        start + gives.format(f"saxpy of {EXPECTED}:10"),
+        start + gives.format(f"vectors.saxpy of {REFERENCE}:4"),
+    ]
+
+
 def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_them(course):
     driver = course / "assignments/vectors/given/driver.py"
     driver.parent.mkdir()

@@ -225,8 +225,8 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
         ("inputs.py", "def numbers(rng):\n    yield 1 / 0\n", "inputs.py:2: numbers: ZeroDivisionError"),
         (
             "inputs.py",
-            "import nowhere\ndef numbers(rng): pass\n",
-            "inputs.py:1: numbers: ModuleNotFoundError",
+            "import nunpy\ndef numbers(rng): pass\n",
+            "inputs.py:1: no module is called nunpy; did you mean numpy?",
         ),
         ("inputs.py", "def numbers(rng):\n    raise SystemExit(0)\n", "inputs.py:2: numbers: SystemExit"),
         ("inputs.py", "def numbers(rng): return []\n", "inputs.py:1: numbers: gives no case"),
@@ -250,6 +250,11 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
             "import math\n\ndef double(x, y): return x\nsquare = double\n",
             "expected.py:3: double: cannot take the arguments of a case in inputs.py (missing a required",
         ),
+        (
+            "inputs.py",
+            "from grader.api import case\n\ndef numbers(rng):\n    yield case('b', X=1)\n",
+            "inputs.py:4: double(): TypeError: double() got an unexpected keyword argument 'X'",
+        ),
     ],
     ids=lambda text: text.splitlines()[-1],
 )
@@ -261,7 +266,7 @@ def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text,
     assert lines_of(done) == []
     seen = next(r["observation"] for r in course.records() if r["record"] == "observation")
     assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
-    assert seen["note"].startswith(f"assignments/tiny/{where}")
+    assert seen["note"].removeprefix("assignments/tiny/").startswith(where)
 
 
 def test_4_if_a_file_of_the_course_takes_the_place_of_a_students(course):

@@ -98,6 +98,23 @@ def test_what_fails_with_the_reference_as_well_costs_nobody_points(context, driv
         observe(context(files, {"given/driver.py": driver}))
 
 
+@pytest.mark.parametrize(
+    ("driver", "line"),
+    [
+        (DRIVER, r"^inputs.py:3: half\(\): TypeError: .*'z'.*; correct the argument's name$"),
+        (DRIVER.replace("half(x):", "half(z):").replace("(x)", "(y=z)"), r"^given/driver.py:2: .*'y'"),
+    ],
+)
+def test_an_argument_that_inputs_misspells_is_told_at_its_line(context, driver, line):
+    inputs = "from grader.api import case\ndef numbers(rng):\n    yield case('one', z=1.0)\n"
+    made = context(
+        WORK,
+        {"given/driver.py": driver, "inputs.py": inputs, "expected.py": "def half(z): return z / 2\n"},
+    )
+    with pytest.raises(CourseError, match=line):
+        observe(made)
+
+
 def test_a_driver_that_works_with_the_reference_blames_the_submission(context):
     made = context(WRONG, {"given/driver.py": DRIVER})
     assert [case.outcome for case in observe(made).cases] == [Outcome.CRASHED] * 2
