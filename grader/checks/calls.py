@@ -12,7 +12,16 @@ from typing import Any
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.model.observation import NOT_CALLED, NOT_IMPORTED, Case, Observation, Outcome, Quantity
+from grader.model.observation import (
+    NO_RESULT,
+    NOT_CALLED,
+    NOT_IMPORTED,
+    STUDENTS_DOING,
+    Case,
+    Observation,
+    Outcome,
+    Quantity,
+)
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
 """What a kind makes of the calls of one case, all of which returned."""
@@ -84,6 +93,7 @@ def observe_calls(
                     return context.missing(last.missing_file)
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
+                    facts = {NO_RESULT: True} if outcome in STUDENTS_DOING else {}
                     if last is subject.imported:
                         facts[NOT_IMPORTED] = _lacked(note)
                         is_whole = last.missing_name or _SYNTAX_ERROR.match(note)
@@ -102,7 +112,7 @@ def observe_calls(
         return context.missing(ends[0].missing_file)
     if lacking and all(end.missing_name == ends[0].missing_name != "" for end in ends):
         outcome, note = ends[0].outcome, ends[0].note
-        facts[NOT_IMPORTED] = ""
+        facts = {NO_RESULT: True, NOT_IMPORTED: ""}
 
     return Observation(
         item=context.item,
@@ -127,14 +137,17 @@ def failed_observation(
     if call.missing_file:
         return context.missing(call.missing_file)
     imports = _IMPORTING.match(call.note)
-    lacks_name = {NOT_IMPORTED: ""} if call.missing_name else {}
+    facts: dict[str, Any] = {NO_RESULT: True} if call.outcome in STUDENTS_DOING else {}
+    if call.missing_name:
+        facts[NOT_IMPORTED] = ""
+    if of is not None and call.traceback:
+        facts["tracebacks"] = {of: call.traceback}
     return Observation(
         item=context.item,
         outcome=call.outcome,
         note=_not_imported("", call.note) if imports else call.note,
         symptom=call.symptom,
-        facts=lacks_name
-        | ({"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {}),
+        facts=facts,
         output=output,
         seed=context.seed,
     )

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import CourseError
-from grader.model.observation import JUDGED_BY, MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.observation import (
+    JUDGED_BY,
+    MISSING_FILE,
+    NO_RESULT,
+    NOT_IMPORTED,
+    STUDENTS_DOING,
+    Outcome,
+)
 from grader.model.options import judging_digest
 from grader.model.rubric import MANUAL
 from grader.model.score import Award, Standing
@@ -194,8 +201,7 @@ def _see(
         lacked = observation.facts.get(NOT_IMPORTED)
         return JudgedItem(
             reason=observation.note or REASONS[outcome],
-            # the rubric's hint is about results, and of a file that cannot be imported nothing was called
-            hint=item.hint if lacked is None else "",
+            hint="" if lacked is not None or _lacks_results(observation) else item.hint,
             flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
             gated=is_penalty and lacked is not None,
         )
@@ -262,7 +268,7 @@ def _award(
         return JudgedItem(
             fraction=max(0.0, award.fraction),
             reason=award.reason,
-            hint=award.hint or ("" if _always_crashed(observation) else item.hint),
+            hint=award.hint or ("" if _lacks_results(observation) else item.hint),
             missing=str(observation.facts.get(MISSING_FILE, "")),
             flags=award.flags,
         )
@@ -272,10 +278,15 @@ def _award(
     )
 
 
-def _always_crashed(observation: Observation) -> bool:
-    """Tell whether no call returned: the rubric's hint is about results."""
-    cases = observation.cases
-    return bool(cases) and all(case.outcome is Outcome.CRASHED for case in cases)
+def _lacks_results(observation: Observation) -> bool:
+    """Tell whether no call gave a result: the rubric's hint is about results.
+
+    A program that did not build has cases, too, and was not called: a hint on building is about that.
+    """
+    if observation.outcome is Outcome.NOT_BUILT:
+        return False
+    ends = {case.outcome for case in observation.cases}
+    return NO_RESULT in observation.facts or (bool(ends) and Outcome.OBSERVED not in ends)
 
 
 def _unseen(observation: Observation | None) -> bool:

@@ -533,7 +533,8 @@ def test_a_training_that_does_not_return_is_what_came_of_it_and_none_follows(out
     context = ObservedContext(train)
     found = observe(context)
     assert (found.outcome, found.note) == (outcome, "training for 4 epochs: fit(): no")
-    assert found.facts == {"tracebacks": {"training.fit": "line 7"}}
+    no_result = {} if outcome is Outcome.NOT_OBSERVED else {"no_result": True}
+    assert found.facts == {"tracebacks": {"training.fit": "line 7"}} | no_result
     assert len(context.opened) == 2
 
 

@@ -323,4 +323,4 @@ def test_a_call_that_does_not_return_is_the_observation():
     ends = Call(outcome=Outcome.CRASHED, note="larger(): IndexError", traceback="line 7")
     observation = KIND.observe(options(), LaunchContext(ends=ends))
     assert (observation.outcome, observation.note) == (Outcome.CRASHED, "larger(): IndexError")
-    assert observation.facts == {"tracebacks": {"work.larger": "line 7"}}
+    assert observation.facts == {"tracebacks": {"work.larger": "line 7"}, "no_result": True}

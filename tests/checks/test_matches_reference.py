@@ -327,6 +327,7 @@ def test_an_import_that_fails_has_one_sentence_in_every_kind(make_context):
 def test_a_function_that_does_not_exist_is_refused(make_context):
     observation = observe(make_context(None, CASES, f=double))
     assert (observation.outcome, observation.note) == (Outcome.REFUSED, "there is no function f")
+    assert observation.facts == {"no_result": True}
 
 
 def test_a_fault_of_the_machine_leaves_the_whole_item_open(make_context):

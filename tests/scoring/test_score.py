@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grader.errors import CourseError
 from grader.model.evidence import Evidence
-from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome, Quantity
+from grader.model.observation import NO_RESULT, STUDENTS_DOING, Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
@@ -235,19 +235,32 @@ def test_a_kind_that_can_do_without_what_it_uses_does_not_wait_for_it():
     assert passed(items[0], seen("report"), kinds, {})
 
 
-def test_a_hint_about_results_is_not_given_where_every_call_crashed():
-    crashed, returned = (Case(name="c", outcome=end) for end in (Outcome.CRASHED, Outcome.OBSERVED))
+@pytest.mark.parametrize("end", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.REFUSED])
+def test_a_hint_about_results_is_not_given_where_no_call_gave_one(end):
+    ended, returned = (Case(name="c", outcome=outcome) for outcome in (end, Outcome.OBSERVED))
     items = (item("a", hint="Try it on 0."), item("b", hint="Try it on 0."), item("c", hint="Try it on 0."))
     card = score(
         rubric(*items),
         evidence(
-            seen("a", 0.0, cases=(crashed, crashed)),
-            seen("b", 0.0, cases=(crashed, returned)),
+            seen("a", 0.0, cases=(ended, ended)),
+            seen("b", 0.0, cases=(ended, returned)),
             seen("c", 0.0),
         ),
         KINDS,
     )
     assert [line.hint for line in card.lines] == ["", "Try it on 0.", "Try it on 0."]
+
+
+def test_calls_that_ended_in_different_ways_gave_no_result_either():
+    cases = (Case(name="c", outcome=Outcome.CRASHED), Case(name="d", outcome=Outcome.TIMED_OUT))
+    card = score(rubric(item("a", hint="Try it on 0.")), evidence(seen("a", 0.0, cases=cases)), KINDS)
+    assert card.lines[0].hint == ""
+
+
+def test_a_hint_about_results_is_not_given_of_an_item_that_ended_with_a_failed_call():
+    ended = Observation(item="a", outcome=Outcome.TIMED_OUT, facts={NO_RESULT: True})
+    card = score(rubric(item("a", hint="Copy less.")), evidence(ended), KINDS)
+    assert (card.lines[0].reason, card.lines[0].hint) == (REASONS[Outcome.TIMED_OUT], "")
 
 
 def test_full_marks_with_changed_inputs_are_flagged_for_a_person():
