@@ -1,4 +1,4 @@
-"""Facts about the files of a submission that a gradebook has from before: their time, and points by hand."""
+"""Facts about the files of a submission from before: their number, their time, and points by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, ScalarSelect, func, select
 
 from grader.config.points_file import PointsGiven
 from grader.gradebook.judgements import judgements_of
@@ -18,6 +18,17 @@ from grader.model.submission import Submission
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
+
+
+_FILES = ("assignment", "student", "digest")
+"""Columns that say whose files a row of submissions is of; another time of submission makes another row."""
+
+
+def first_number() -> ScalarSelect[int]:
+    """Select the number of the first row with the same files as a row of submissions, which stays."""
+    first = SUBMISSIONS.alias()
+    same = (first.c[name] == SUBMISSIONS.c[name] for name in _FILES)
+    return select(func.min(first.c.id)).where(*same).correlate(SUBMISSIONS).scalar_subquery()
 
 
 def with_time(connection: Connection, evidence: Evidence) -> Evidence:
@@ -42,8 +53,7 @@ def points_given(book: Gradebook, submission: Submission) -> Sequence[PointsGive
 
 
 def _time(connection: Connection, submission: Submission) -> datetime | None:
-    names = ("assignment", "student", "digest")
-    same = (SUBMISSIONS.c[name] == getattr(submission, name) for name in names)
+    same = (SUBMISSIONS.c[name] == getattr(submission, name) for name in _FILES)
     rows = select(SUBMISSIONS.c.body).where(*same).order_by(SUBMISSIONS.c.id.desc())
     recorded = (revive(Submission, body) for body in connection.scalars(rows))
     return next((each.submitted_at for each in recorded if each.submitted_at and not each.in_future), None)

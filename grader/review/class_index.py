@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select
 
+from grader.gradebook.earlier import first_number
 from grader.gradebook.judgements import Judgement, judgement_rows, read_judgement
 from grader.gradebook.rows import read_card, revive
 from grader.gradebook.tables import ATTEMPTS, POINTS, SCORES, SUBMISSIONS, TOTALS
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from grader.model.rubric import Item
 
 _CHUNK = 500
+_LARGEST = 2**31 - 1
+"""The largest number of a row, on PostgreSQL; an address may have any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,7 @@ class GradedEntry:
     """One submission with its current score."""
 
     number: int
-    """The number of the submission's row."""
+    """The number of the first row with the same files: addresses stay when other runs are recorded."""
     score: int
     attempt: int
     submission: Submission
@@ -103,7 +106,7 @@ class ClassIndex:
     ) -> dict[int, GradedEntry]:
         rows = (
             select(SCORES.c.id, SCORES.c.attempt, SCORES.c.card, SUBMISSIONS.c.body)
-            .add_columns(SUBMISSIONS.c.id.label("submission"))
+            .add_columns(first_number().label("number"))
             .join(ATTEMPTS, ATTEMPTS.c.id == SCORES.c.attempt)
             .join(SUBMISSIONS, SUBMISSIONS.c.id == ATTEMPTS.c.submission)
             .where(SCORES.c.id.in_(scores))
@@ -112,7 +115,7 @@ class ClassIndex:
         for row in connection.execute(rows):
             card = read_card(row.card)
             entries[row.id] = GradedEntry(
-                number=row.submission,
+                number=row.number,
                 score=row.id,
                 attempt=row.attempt,
                 submission=revive(Submission, row.body),
@@ -140,8 +143,14 @@ class ClassIndex:
         return tuple(self._judgements)
 
     def entry(self, number: int) -> GradedEntry | None:
-        """Return a submission by its number; None if it has no current score."""
-        return self._entries.get(number)
+        """Return a submission by the number of any row with its files; None if it has no current score."""
+        if number in self._entries:
+            return self._entries[number]
+        if number > _LARGEST:
+            return None
+        first = select(first_number()).where(SUBMISSIONS.c.id == number)
+        with self._book.database.reading() as connection:
+            return self._entries.get(connection.scalar(first) or 0)
 
     def newest(self, entry: GradedEntry, item: str) -> Judgement | None:
         """Return the last row of an item, also if it withdraws points; None if nobody judged it."""

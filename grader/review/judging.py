@@ -21,8 +21,9 @@ from grader.gradebook.judgements import (
 )
 from grader.gradebook.origin import account, now
 from grader.gradebook.rescore import items_to_run
-from grader.gradebook.rows import card_text, join, read_card
-from grader.gradebook.tables import ATTEMPTS, AUDIT, EVIDENCE, SCORES
+from grader.gradebook.rows import card_text, join, read_card, revive
+from grader.gradebook.tables import ATTEMPTS, AUDIT, EVIDENCE, SCORES, SUBMISSIONS
+from grader.model.submission import Submission
 from grader.review.labels import label
 from grader.review.people import Reviewer
 from grader.scoring.score import UNSEEN
@@ -153,11 +154,15 @@ class Judging:
         current = current_scores(self._desk.assignment, *entry.submission.students)
         rows = (
             select(current.c.student, SCORES.c.id, SCORES.c.attempt, SCORES.c.card)
-            .add_columns(EVIDENCE.c.judged, EVIDENCE.c.shown)
+            .add_columns(EVIDENCE.c.judged, EVIDENCE.c.shown, SUBMISSIONS.c.body)
             .join(SCORES, SCORES.c.id == current.c.score)
             .join(ATTEMPTS, ATTEMPTS.c.id == SCORES.c.attempt)
             .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
-            .where(ATTEMPTS.c.submission == entry.number)
+            .join(SUBMISSIONS, SUBMISSIONS.c.id == ATTEMPTS.c.submission)
+            .where(
+                SUBMISSIONS.c.student == entry.submission.student,
+                SUBMISSIONS.c.digest == entry.submission.digest,
+            )
         )
         by_attempt: dict[int, tuple[Any, list[str]]] = {}
         for row in connection.execute(rows):
@@ -166,7 +171,7 @@ class Judging:
         judge = self._desk.judge
         for attempt, (row, students) in by_attempt.items():
             stored = join(row.judged, row.shown if judge.needs_texts else None)
-            card = judge.card(entry.submission, lay_over(stored, records))
+            card = judge.card(revive(Submission, row.body), lay_over(stored, records))
             unseen = {line.item for line in read_card(row.card).lines if line.outcome in UNSEEN}
             if not unseen.issuperset(items_to_run(judge.rubric, card)):
                 return False  # scored now, it would lose points until it has run again

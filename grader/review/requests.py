@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, select
 
+from grader.gradebook.earlier import first_number
 from grader.gradebook.origin import now
 from grader.gradebook.tables import POINTS, REPLIES, REQUESTS, SUBMISSIONS
 from grader.review.judging import add_audit
@@ -35,6 +36,7 @@ class StudentRequest:
 
     number: int
     submission: int
+    """The number of the first row with the same files, as `GradedEntry.number`."""
     item: str
     student: str
     text: str
@@ -46,7 +48,9 @@ class StudentRequest:
 
 def requests_of(book: Gradebook, assignment: str) -> tuple[StudentRequest, ...]:
     """Return all requests with their answers, the newest first."""
-    rows = select(REQUESTS).join(SUBMISSIONS, SUBMISSIONS.c.id == REQUESTS.c.submission)
+    rows = select(REQUESTS, first_number().label("files")).join(
+        SUBMISSIONS, SUBMISSIONS.c.id == REQUESTS.c.submission
+    )
     with book.database.reading() as connection:
         requests = connection.execute(
             rows.where(SUBMISSIONS.c.assignment == assignment).order_by(REQUESTS.c.id.desc())
@@ -55,7 +59,7 @@ def requests_of(book: Gradebook, assignment: str) -> tuple[StudentRequest, ...]:
     return tuple(
         StudentRequest(
             number=row.id,
-            submission=row.submission,
+            submission=row.files,
             item=row.item,
             student=row.student,
             text=row.text,

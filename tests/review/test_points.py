@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
@@ -17,13 +18,20 @@ from grader.gradebook.history import history
 from grader.gradebook.report import class_view
 from grader.gradebook.rescore import rescore
 from grader.review.class_index import ClassIndex
+from grader.review.judging import clock
+from grader.review.labels import label
+from grader.review.people import Reviewer
 
 ITEM = "q1.memory"
 
 
 def rows(demo, columns: str = "item, points, by, comment, withdrawn") -> list[tuple]:
+    return stored(demo, f"SELECT {columns} FROM points ORDER BY id")
+
+
+def stored(demo, query: str) -> list[tuple]:
     with closing(sqlite3.connect(demo.path)) as book:
-        return book.execute(f"SELECT {columns} FROM points ORDER BY id").fetchall()
+        return book.execute(query).fetchall()
 
 
 def first(demo, item: str = ITEM) -> int:
@@ -183,6 +191,50 @@ def test_a_later_record_of_evidence_that_lacks_the_points_keeps_them(demo, total
     demo.visitor().post("/a/demo/undo")
     given = demo.book.evidence(entry.attempt)
     assert "points_given" not in given.observations[ITEM].quantities
+
+
+def record_with_time(demo, entry) -> None:
+    """Record the same files again with their time of submission, as `grader run --times` does."""
+    evidence = demo.book.evidence(entry.attempt)
+    submitted = replace(evidence.submission, submitted_at=datetime(2026, 1, 1, tzinfo=UTC))
+    timed = replace(evidence, submission=submitted)
+
+    def judge(evidence):
+        return demo.desk.judge.card(evidence.submission, evidence.observations)
+
+    demo.book.record(timed, judge(timed), how="run", judge=judge)
+
+
+def test_an_address_names_the_same_files_after_another_run_is_recorded(demo, total):
+    number, ada = first(demo), demo.visitor()
+    entry = demo.room.index.entry(number)
+    name = f"Submission {label(number)}"
+    ada.post("/a/demo/requests", submission=number, item=ITEM, text="I did write shared memory.")
+    before = total(number)
+    record_with_time(demo, entry)
+    assert demo.room.index.refresh().entry(number).submission.submitted_at is not None
+    page = demo.texts(ada.get(f"/a/demo/s/{number}"))
+    assert name in page
+    assert "I did write shared memory." in page
+    assert ada.give(ITEM, number, 1, 1, 0, 0).status_code == 200
+    assert total(number) == before + 2.0
+    last = max(number for (number,) in stored(demo, "SELECT id FROM submissions"))
+    assert name in demo.texts(ada.get(f"/a/demo/s/{last}")), "an address of before this rule"
+    for none in (last + 1, 10**12, 10**30):
+        assert ada.page(f"/a/demo/s/{none}").status_code == 404
+
+
+def test_points_given_while_another_run_is_recorded_count_in_its_score(demo, total):
+    number = first(demo)
+    before, entry = total(number), demo.room.index.entry(number)
+    record_with_time(demo, entry)
+    record = PointsGiven(
+        item=ITEM, points=2.0, possible=4.0, by="Ada", at=clock(), submission=entry.submission.digest
+    )
+    saved = demo.room.judging.give(entry, record, Reviewer(name="Ada", role="teacher"), after=0)
+    assert saved.counts
+    assert total(number) == before + 2.0
+    assert demo.room.index.entry(number).card.totals[0].late.submitted_at is not None
 
 
 def test_older_points_of_a_results_folder_do_not_take_the_place_of_newer_ones(demo, total):
