@@ -14,7 +14,7 @@ from grader.cuda.gpus import gpus
 from grader.model.job import GPU
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
-from grader.selftest.cases import Selection, SelfTestCase, cases_of, reference_case
+from grader.selftest.cases import Role, Selection, SelfTestCase, cases_of, reference_case, starter_case
 from grader.selftest.compare import Verdict, verify
 from grader.worker.devices import Devices
 
@@ -59,7 +59,7 @@ def quick():
     return [
         marked(name, case.rubric)
         for name, case in CASES.items()
-        if case.quick and not (case.reference and case.rubric.name in TIMED)
+        if case.quick and not (case.role is Role.REFERENCE and case.rubric.name in TIMED)
     ]
 
 
@@ -109,16 +109,16 @@ def test_a_reference_that_is_wrong_on_purpose_fails_exactly_where_it_says(files,
 def test_the_starter_as_it_is_given_out_earns_nothing(name, tmp_path):
     rubric = RUBRICS[name]
     starter = PLUGINS.assignment_folders[rubric.assignment] / "starter"
-    verdict = verdict_of(reference_case(starter, rubric), tmp_path)
+    verdict = verdict_of(starter_case(starter, rubric), tmp_path)
     if not any(fnmatch(path.name, accepted) for path in starter.rglob("*") for accepted in accepts(rubric)):
-        assert "holds no file" in str(verdict.deviations[0])  # what is handed in is not begun there
+        assert verdict.points is None  # what is handed in is not begun there
         return
     assert {line.item: line.points for line in verdict.lines} == {item.id: 0 for item in rubric.items}
 
 
 @pytest.mark.parametrize("name", sorted({case.rubric.name for case in CASES.values() if case.total}))
 def test_every_item_is_lost_by_a_submission_that_earns_others_and_earned_by_another(name):
-    cases = [case for case in CASES.values() if case.rubric is RUBRICS[name] and not case.reference]
+    cases = [case for case in CASES.values() if case.rubric is RUBRICS[name] and case.role is Role.SUBMISSION]
     earned = [case.earns for case in cases if case.total]
     possible = {item.id: item.points for item in RUBRICS[name].items}
     # what needs a device or a person is lost here only by who fails what it needs

@@ -36,20 +36,24 @@ def follow(reader: Reader, page: str) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
 def test_the_guide_to_programs_makes_an_assignment_that_passes_verify(tmp_path: Path):
-    assert "1 submission and 1 reference: 2 as expected" in follow(course(tmp_path), "how-to/programs.md")
+    assert "1 submission, 1 reference and 1 starter: 3 as expected" in follow(
+        course(tmp_path), "how-to/programs.md"
+    )
 
 
 @pytest.mark.slow
 def test_the_guide_to_pytorch_makes_an_assignment_that_passes_verify(tmp_path: Path):
     pytest.importorskip("torch")
-    assert "1 submission and 1 reference: 2 as expected" in follow(course(tmp_path), "how-to/pytorch.md")
+    assert "1 submission, 1 reference and 1 starter: 3 as expected" in follow(
+        course(tmp_path), "how-to/pytorch.md"
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
 def test_the_guide_to_cpp_makes_an_assignment_that_passes_verify(tmp_path: Path):
     reader = course(tmp_path)
-    assert "2 submissions and 1 reference: 3 as expected" in follow(reader, "how-to/compile.md")
+    assert "2 submissions, 1 reference and 1 starter: 4 as expected" in follow(reader, "how-to/compile.md")
     # it is the library that decides, and not the driver
     broken = reader.cwd / "assignments/heat/reference/heat.cpp"
     broken.write_text(broken.read_text().replace("/ 4;", "/ 5;"))
@@ -72,7 +76,7 @@ def test_the_rehearsal_posts_to_the_stand_in_and_the_second_time_nothing(tmp_pat
     for done in printed:
         assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     posting = printed[0].stdout
-    assert "sent: 3 there\nArrived:\n" in posting
+    assert "sent: 2 there\nArrived:\n" in posting
     assert "  layers_right: 10 points, comment: " in posting
     assert "  layers_wrong: 0 points, comment: " in posting
     assert posting.splitlines()[-1] == "nothing is to be sent"

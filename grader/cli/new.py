@@ -21,7 +21,7 @@ from grader.errors import UsageError
 def command(context: click.Context, name: str, function: str | None, rubric_only: bool) -> None:
     """Begin the assignment NAME: a small one that passes `grader verify` at once.
 
-    A function, its inputs, oracle, reference and starter, a rubric, and three submissions with what each must
+    A function, its inputs, oracle, reference and starter, a rubric, and two submissions with what each must
     earn, packed. Every file says what to change. Nothing that is there is overwritten.
 
     With --rubric-only the draft has an item for each function of the reference that expected.py has an

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import Any, TextIO
@@ -11,7 +12,7 @@ from grader.model.magnitude import counted
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import LineState, out_of
-from grader.selftest.cases import SelfTestCase
+from grader.selftest.cases import Role, SelfTestCase
 from grader.selftest.compare import Verdict, gaps
 from grader.selftest.expectations import SOURCES
 from grader.text import one_line
@@ -52,8 +53,9 @@ def _open(verdict: Verdict) -> str:
 
 
 def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> Iterator[str]:
-    """Yield the counts of verdicts, and the untested items of a `whole` course."""
-    yield from ("", *_untested(verdicts, whole=whole), _counts(verdicts, wall_s))
+    """Yield remarks on starters, the untested items of a `whole` course, and the counts of verdicts."""
+    remarks = (f"{verdict.case.name}: {remark}" for verdict in verdicts if (remark := _remark(verdict)))
+    yield from ("", *remarks, *_untested(verdicts, whole=whole), _counts(verdicts, wall_s))
 
 
 def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> dict[str, Any]:
@@ -68,14 +70,24 @@ def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> dict
     }
 
 
+def _remark(verdict: Verdict) -> str:
+    """Return what may not be meant: that a starter earns points; empty for any other case."""
+    rubric, earning = verdict.case.rubric, [line for line in verdict.lines if line.points > 0]
+    if verdict.case.role is not Role.STARTER or verdict.deviations or rubric is None or not earning:
+        return ""
+    points = out_of(fsum(line.points for line in earning), rubric.points)
+    items = ", ".join(line.item for line in earning)
+    return f"earns {points} points as it is handed out, by {items}; is that meant?"
+
+
 def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
     if not whole:
         return
     cases = [verdict.case for verdict in verdicts]
-    if all(case.reference for case in cases):
-        yield f"{SOURCES}: no submissions are there; only references were verified"
+    if not any(case.role is Role.SUBMISSION for case in cases):
+        yield f"{SOURCES}: no submissions are there; only references and starters were verified"
         return
-    marking = {case.rubric.name for case in cases if case.rubric and not case.reference}
+    marking = {case.rubric.name for case in cases if case.rubric and case.role is Role.SUBMISSION}
     for name in sorted({case.rubric.name for case in cases if case.rubric} - marking):
         yield f"{name}: no submission is graded by this rubric"
     untested = gaps(verdicts)
@@ -87,25 +99,28 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
 
 
 def _counts(verdicts: Sequence[Verdict], wall_s: float) -> str:
-    references = sum(verdict.case.reference for verdict in verdicts)
+    roles = Counter(verdict.case.role for verdict in verdicts)
     codes = [verdict.exit_code for verdict in verdicts]
     right, unseen = codes.count(ExitCode.GRADED), codes.count(ExitCode.NOT_OBSERVED)
     counts = {"as expected": right, "not as expected": len(codes) - right - unseen, "not observed": unseen}
     results = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    who = f"{counted(len(codes) - references, 'submission')} and {counted(references, 'reference')}"
-    return f"{who}: {results}; {wall_s:.1f} s"
+    shown = [Role.SUBMISSION, Role.REFERENCE, *([Role.STARTER] if roles[Role.STARTER] else [])]
+    *first, last = [counted(roles[role], role) for role in shown]
+    return f"{', '.join(first)} and {last}: {results}; {wall_s:.1f} s"
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
     case = verdict.case
     return {
         "name": case.name,
-        "reference": case.reference,
+        "reference": case.role is Role.REFERENCE,
+        "starter": case.role is Role.STARTER,
         "assignment": case.assignment,
         "rubric": case.rubric and case.rubric.name,
         "about": case.about,
         "points": verdict.points,
         "total": case.total,
+        "remark": _remark(verdict),
         "deviations": [
             {"item": deviation.item, "text": deviation.text, "exit_code": int(deviation.exit_code)}
             for deviation in verdict.deviations

@@ -44,7 +44,8 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     """Grade the course's own submissions whose names match a PATTERN, and compare with what each must earn.
 
     Every reference must earn everything under each of its rubrics, and every submission of tests/submissions
-    exactly what its expected.yaml says. Items of a reference that wait for a person are as expected.
+    exactly what its expected.yaml says. Items of a reference that wait for a person are as expected. A
+    starter that earns points is named with the items, and one that earns everything is not as expected.
 
     Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
     wrong, 5 something could not be observed.
@@ -91,9 +92,10 @@ def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:
     """Warn of archives that differ from their sources, because the archive is graded."""
     from grader.files import show_path
     from grader.packing.submissions import outdated
+    from grader.selftest.cases import Role
     from grader.selftest.expectations import SOURCES
 
     for case in cases:
-        if not case.reference and outdated(course.folder / SOURCES / case.name, case.archive):
+        if case.role is Role.SUBMISSION and outdated(course.folder / SOURCES / case.name, case.archive):
             remark = f"is not what {SOURCES}/{case.name} holds now; run grader pack"
             tell_line(f"{show_path(case.archive)}: {remark}")

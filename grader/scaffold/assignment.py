@@ -23,7 +23,6 @@ _ENDINGS = frozenset({"py", "c", "cc", "cpp", "cu", "cuh", "h", "hpp"})
 SAMPLES: Mapping[str, tuple[str, str, int]] = {
     "right": ("submissions/right.py.template", "Right, element by element.", POINTS),
     "wrong": ("submissions/wrong.py.template", "Adds first and multiplies then.", 0),
-    "starter": ("assignment/starter.py.template", "The starter as it was given out.", 0),
 }
 """Template, description and points of each sample submission."""
 

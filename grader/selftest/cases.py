@@ -1,10 +1,11 @@
-"""Cases of a course's self-test: its own submissions and references, each with what it must earn."""
+"""Cases of a course's self-test: its references, starters and own submissions, with what each must earn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,18 +14,31 @@ from grader.config.problem import suggestion
 from grader.config.rubric import load_rubric
 from grader.config.units import Quotient
 from grader.errors import CourseError, UsageError
-from grader.files import show_path
+from grader.files import holds_files, show_path
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.expectations import SOURCES, Expectation, Points, read_expectations
 
 ARCHIVES = "submissions"
 """The folder of their archives."""
+STARTER = "starter"
+"""The folder of an assignment with what students begin with."""
+
+
+class Role(StrEnum):
+    """The role of a case in the course, which decides what it must earn."""
+
+    REFERENCE = "reference"
+    """The solution; it must earn everything."""
+    STARTER = "starter"
+    """What students begin with; it must not earn everything, and should earn nothing."""
+    SUBMISSION = "submission"
+    """One of the course's own; it must earn what its `expected.yaml` says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestCase:
-    """A submission, or a reference graded as one, with its expected result."""
+    """A submission, or a reference or starter graded as one, with its expected result."""
 
     name: str
     about: str
@@ -46,7 +60,7 @@ class SelfTestCase:
     quick: bool = True
     isolation: str = ""
     """The weakest sandbox for it; empty for any that the course allows."""
-    reference: bool = False
+    role: Role = Role.SUBMISSION
     build: str = ""
     """Advice if the archive is missing."""
 
@@ -56,7 +70,7 @@ class Selection:
     """Selection of cases; all by default."""
 
     patterns: tuple[str, ...] = ()
-    """Patterns of names of submissions, and of references (`RUBRIC/reference`)."""
+    """Patterns of names of submissions, references (`RUBRIC/reference`) and starters (`RUBRIC/starter`)."""
     quick: bool = False
     assignment: str | None = None
     reference: Path | None = None
@@ -66,7 +80,7 @@ class Selection:
 
 
 def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[SelfTestCase, ...]:
-    """Return the selected cases: references first, then submissions, both by name; none of an empty course.
+    """Return the selected cases: references, starters, submissions, each by name; none of an empty course.
 
     Raises:
         CourseError: a rubric or an `expected.yaml` is wrong, with every problem of all of them; or an
@@ -92,7 +106,11 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     if selection.reference is not None:
         return tuple(reference_case(selection.reference, rubric) for rubric in grading)
     references = [reference_case(folders[rubric.assignment] / "reference", rubric) for rubric in grading]
-    names = [*(case.name for case in references), *sources]
+    homes = {rubric.name: folders[rubric.assignment] / STARTER for rubric in grading}
+    starters = [
+        starter_case(homes[rubric.name], rubric) for rubric in grading if holds_files(homes[rubric.name])
+    ]
+    names = [*(case.name for case in (*references, *starters)), *sources]
     chosen = [name for name in names if _matches(name, selection.patterns)]
     if not chosen:
         names_tried = " ".join(selection.patterns)
@@ -107,7 +125,7 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     ]
     cases = tuple(
         case
-        for case in (*references, *submissions)
+        for case in (*references, *starters, *submissions)
         if case.name in chosen
         and (case.quick or not selection.quick)
         and assignment in (None, case.assignment)
@@ -126,8 +144,21 @@ def reference_case(folder: Path, rubric: Rubric) -> SelfTestCase:
         assignment=rubric.assignment,
         rubric=rubric,
         earns={item.id: 0.0 if item.counts == "penalty" else item.points for item in rubric.items},
-        reference=True,
+        role=Role.REFERENCE,
         build="put the files there that earn everything",
+    )
+
+
+def starter_case(folder: Path, rubric: Rubric) -> SelfTestCase:
+    """Return the case of a starter, handed in as students get it."""
+    return SelfTestCase(
+        name=f"{rubric.name}/{STARTER}",
+        about=f"The starter of {rubric.assignment} as it is handed out.",
+        archive=folder,
+        assignment=rubric.assignment,
+        rubric=rubric,
+        quick=False,
+        role=Role.STARTER,
     )
 
 

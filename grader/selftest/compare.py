@@ -28,11 +28,15 @@ from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.plugins import Plugins
 from grader.scoring.judge import passed, waits_for_person
-from grader.selftest.cases import ARCHIVES, SelfTestCase
+from grader.selftest.cases import ARCHIVES, Role, SelfTestCase
 from grader.selftest.expectations import Points
 
 SLACK = 1e-6
 """Tolerance of points, so that a third may be written with six digits."""
+EARNS_EVERYTHING = (
+    "earns everything as it is handed out; take the solution out of starter/, or make the checks tell them "
+    "apart"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +144,8 @@ def _request(case: SelfTestCase, out: Path, *, fresh: bool) -> Request:
     items = case.rubric.items if case.rubric else ()
     return Request(
         archive=case.archive,
-        out=out / (case.name if case.reference else ARCHIVES),
-        student="reference" if case.reference else None,
+        out=out / (ARCHIVES if case.role is Role.SUBMISSION else case.name),
+        student=None if case.role is Role.SUBMISSION else str(case.role),
         assignment=case.assignment,
         rubric=case.rubric.name if case.rubric else None,
         items=tuple(item.id for item in items if item.id not in case.leaves_out),
@@ -172,11 +176,11 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
     earned: set[str] = set()
     for verdict in verdicts:
         rubric = verdict.case.rubric
-        if rubric is None:
+        if rubric is None or verdict.case.role is Role.STARTER:
             continue
         waiting.update(f"{rubric.name}: {item}" for item in verdict.waiting)
         for_person.update(f"{rubric.name}: {item}" for item in verdict.for_person)
-        if verdict.case.reference:
+        if verdict.case.role is Role.REFERENCE:
             continue
         checks = {item.id: _check(rubric, item) for item in rubric.items}
         mistaken.update(checks[item] for item in verdict.mistaken)
@@ -218,6 +222,8 @@ def _not_graded(case: SelfTestCase, error: GraderError) -> Iterator[Deviation]:
         observed = not isinstance(error, NotObservedError)
         code = ExitCode.COURSE if observed else ExitCode.NOT_OBSERVED
         yield from (Deviation(text=problem, exit_code=code) for problem in error.problems)
+    elif case.role is Role.STARTER:  # students add what is handed in
+        return
     elif not case.refused:
         yield Deviation(text=f"is refused: {error}")
     elif case.refused not in str(error):
@@ -255,13 +261,16 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
     if case.refused:
         yield Deviation(text=f"is accepted, expected to be refused: {case.refused}")
         return
+    if case.role is Role.STARTER:
+        yield from _starter_deviations(graded)
+        return
     alike = True
     for line in card.lines:
         expected = case.earns[line.item]
         pending = line.standing is Standing.PROVISIONAL
         if (expected == "pending") if pending else _same(line.points, expected):
             continue
-        if pending and case.reference and _may_wait(case.rubric, line.item, observations, kinds):
+        if pending and case.role is Role.REFERENCE and _may_wait(case.rubric, line.item, observations, kinds):
             continue
         alike = False
         earned = "is pending" if pending else f"earned {line.points:.12g}"
@@ -280,6 +289,18 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
     left = card.totals[0].adjusted
     if case.after_lateness is not None and not _same(left, case.after_lateness):
         yield Deviation(text=f"lateness leaves {left:.12g}, expected {case.after_lateness:.12g}")
+
+
+def _starter_deviations(graded: Graded) -> Iterator[Deviation]:
+    """Yield what was not observed of a starter although it could be here, and that it earns everything."""
+    card, observations = graded.scorecard, graded.evidence.observations
+    for line in card.lines:
+        observation = observations.get(line.item)
+        if observation is not None and observation.fault is not None:
+            text = f"is pending: {line.reason}"
+            yield Deviation(item=line.item, text=text, exit_code=_blame(observation))
+    if card.points.possible and card.points.raw >= card.points.possible - SLACK:
+        yield Deviation(text=EARNS_EVERYTHING)
 
 
 def _waits(observation: Observation | None) -> bool:

@@ -952,7 +952,7 @@ def test_a_rubric_of_another_suffix_is_named(course):
     assert list(told(course)) == ["rubrics/vectors.yml: rubrics end in .yaml; rename it"]
 
 
-WRONG, STARTER = "tests/submissions/vectors_wrong", "tests/submissions/vectors_starter"
+WRONG, NOTHING = "tests/submissions/vectors_wrong", "tests/submissions/vectors_nothing"
 
 
 def test_what_a_submission_must_earn_is_held_against_the_rubric(course):
@@ -961,17 +961,18 @@ def test_what_a_submission_must_earn_is_held_against_the_rubric(course):
         assert right in path.read_text()
         path.write_text(path.read_text().replace(right, wrong))
 
+    shutil.copytree(course / WRONG, course / NOTHING)
+    expects("nothing", "total: 0", "total: 1")
     expects("right", "vectors.saxpy: 10", "vectors.saxpi: 10")
-    expects("starter", "total: 0", "total: 1")
     expects("wrong", "vectors.saxpy: 0", "vectors.saxpy: 11")
     (course / "tests/submissions/another/files").mkdir(parents=True)
     ids = "no item of rubric vectors has this id; did you mean vectors.saxpy?"
     right = "tests/submissions/vectors_right/expected.yaml"
     assert list(told(course)) == [
         "tests/submissions/another: has no expected.yaml; say there what it must earn",
+        f"{NOTHING}/expected.yaml:5:1: total: must be the sum of earns, 0, got 1",
         f"{right}:3:1: earns.vectors.saxpy: missing; give its points, or pending",
         f"{right}:4:3: earns.vectors.saxpi: {ids}",
-        f"{STARTER}/expected.yaml:5:1: total: must be the sum of earns, 0, got 1",
         f"{WRONG}/expected.yaml:4:3: earns.vectors.saxpy: must be from 0 to 10, as the rubric has it, got 11",
         f"{WRONG}/expected.yaml:5:1: total: must be the sum of earns, 11, got 0",
     ]

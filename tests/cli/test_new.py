@@ -52,13 +52,13 @@ def test_a_new_assignment_passes_verify_at_once(course, grader, more):
     assert (code, err) == (0, [])
     assert [line.split()[:4] for line in out[:4]] == [
         ["✓", "vectors/reference", "10", "/"],
+        ["✓", "vectors/starter", "0", "/"],
         ["✓", "vectors_right", "10", "/"],
-        ["✓", "vectors_starter", "0", "/"],
         ["✓", "vectors_wrong", "0", "/"],
     ]
     # nothing is said to be untested: the counts are all that follows
     assert out[4:-1] == [""]
-    assert out[-1].startswith("3 submissions and 1 reference: 4 as expected; ")
+    assert out[-1].startswith("2 submissions, 1 reference and 1 starter: 4 as expected; ")
 
 
 def test_every_part_is_called_as_the_function_says(course, grader):
@@ -81,7 +81,7 @@ def test_every_part_is_called_as_the_function_says(course, grader):
 def test_the_submissions_are_packed(course, grader):
     grader("new", "vectors")
     sources = sources_in(course / "tests" / "submissions")
-    assert [source.name for source in sources] == ["vectors_right", "vectors_starter", "vectors_wrong"]
+    assert [source.name for source in sources] == ["vectors_right", "vectors_wrong"]
     assert stale(sources, course / "submissions") == {}
 
 

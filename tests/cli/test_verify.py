@@ -478,7 +478,7 @@ def test_a_course_without_submissions_says_so_and_verifies_its_references(course
     code, out, _ = verify()
     assert code == 0
     assert out[0].startswith("✓ sums/reference  3 / 3  ")
-    assert out[2] == "tests/submissions: no submissions are there; only references were verified"
+    assert out[2] == "tests/submissions: no submissions are there; only references and starters were verified"
     assert out[3].startswith("0 submissions and 1 reference: 1 as expected; ")
 
 
@@ -624,3 +624,72 @@ def test_an_answer_of_the_reference_that_waits_for_a_person_is_as_expected(cours
     code, out, _ = verify("--assignment", "sums")
     assert code == 4
     assert "✗ sums/reference: why earned 0, expected 2: " in "\n".join(out)
+
+
+STARTER = "def double(x):\n    raise NotImplementedError\n\n\nsquare = double\n"
+FIRST_IS_WRITTEN = RIGHT.replace("x**2", "None")
+
+
+def test_a_starter_that_earns_nothing_is_as_expected(course, verify):
+    course.write("assignments/sums/starter/sums.py", STARTER)
+    course.write("assignments/sums/starter/main.py", "import sums\n")
+    course.submit("ann", RIGHT, earns(2, 1, 3))
+    code, out, err = verify()
+    assert (code, err) == (0, [])
+    assert out[:3] == [
+        "✓ sums/reference  3 / 3  The reference of sums earns everything.",
+        "✓ sums/starter    0 / 3  The starter of sums as it is handed out.",
+        "✓ ann             3 / 3  That is ann.",
+    ]
+    assert out[-1].startswith("1 submission, 1 reference and 1 starter: 3 as expected; ")
+    # it is no submission of the course's own, which puts a check to the test
+    assert (
+        "sums: square: no submission gets it wrong, crashed calls apart; can this check fail at all?" in out
+    )
+
+
+def test_a_starter_that_earns_points_is_named_with_the_items(course, verify):
+    course.write("assignments/sums/starter/sums.py", FIRST_IS_WRITTEN)
+    code, out, _ = verify("sums/starter")
+    assert code == 0
+    assert out[0] == "✓ sums/starter  2 / 3  The starter of sums as it is handed out."
+    assert "sums/starter: earns 2 / 3 points as it is handed out, by double; is that meant?" in out
+    assert "0 submissions, 0 references and 1 starter: 1 as expected; " in out[-1]
+    document = json.loads("".join(verify("sums/starter", "--json")[1]))
+    (verdict,) = document["verdicts"]
+    assert (verdict["reference"], verdict["starter"], document["exit_code"]) == (False, True, 0)
+    assert verdict["remark"] == "earns 2 / 3 points as it is handed out, by double; is that meant?"
+
+
+def test_a_starter_that_earns_everything_is_not_as_expected(course, verify):
+    course.write("assignments/sums/starter/sums.py", RIGHT)
+    code, out, _ = verify()
+    assert code == 4
+    assert out[1] == (
+        "✗ sums/starter: earns everything as it is handed out; take the solution out of starter/, or make "
+        "the checks tell them apart"
+    )
+    assert not any("is that meant?" in line for line in out)
+
+
+def test_what_a_starter_was_not_observed_in_is_named_with_whose_fault_it_is(course, verify):
+    course.write("assignments/sums/starter/sums.py", STARTER)
+    course.rubric(4, ITEMS + UNLUCKY % "unfit")
+    assert verify("sums/starter")[1][0].startswith("… sums/starter: luck is pending: no such device")
+    course.rubric(4, ITEMS + UNLUCKY % "bug")
+    code, out, _ = verify("sums/starter")
+    assert code == 4
+    assert out[0].startswith("✗ sums/starter: luck is pending: ")
+
+
+def test_a_starter_without_a_file_that_is_handed_in_earns_nothing(course, verify):
+    course.write("assignments/sums/starter/profile_me.py", "print()\n")
+    code, out, _ = verify("sums/starter")
+    assert code == 0
+    assert out[0] == "✓ sums/starter  refused  The starter of sums as it is handed out."
+
+
+def test_quick_leaves_the_starters_out(course, verify):
+    course.write("assignments/sums/starter/sums.py", RIGHT)
+    code, out, _ = verify("--quick")
+    assert (code, [line.split()[1] for line in out if line.startswith("✓")]) == (0, ["sums/reference"])
