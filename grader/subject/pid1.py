@@ -98,8 +98,9 @@ def run(
                 os.close(file)
             control.close()
             student()
-        # after the fork, or the program would inherit it: SIGCHLD of a stopped process wakes SignalStopper
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        # after the fork, or the program would inherit it: SIGCHLD of a stopped process wakes SignalStopper,
+        # and where a program has our user no signal of its may end us (Python handles SIGINT)
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         processes = NamespaceProcesses() if order["namespaced"] else DescendantProcesses()
         stopper = (
             CgroupStopper(processes, *freezer[:2], *freezer[5:]) if in_cgroup else SignalStopper(processes)

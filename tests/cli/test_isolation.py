@@ -169,6 +169,28 @@ def test_no_program_runs_as_root_but_where_that_was_said(course, named):
     assert "0 / 1" in done.stdout, "it did run as root"
 
 
+SIGNALS_PID_1 = """
+import os, signal
+def double(x):
+    for number in signal.valid_signals():
+        try:
+            os.kill(1, number)
+        except PermissionError:
+            pass
+    return 2 * x
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="starts as root to become an ordinary user")
+def test_no_signal_of_a_program_ends_pid_1_of_its_check_where_both_are_the_same_user(course):
+    (course / "alice/work.py").write_text(SIGNALS_PID_1)
+    course.chmod(0o777)
+    done = grader("run", "alice", before=weak("user=60000", opened=course), cwd=course)
+    assert done.returncode == 0, done.stderr
+    assert isolation(course) in {"bubblewrap", "namespaces"}
+    assert "✗" not in done.stdout
+
+
 def test_a_demand_that_cannot_be_met_runs_nothing(course):
     done = grader("run", "alice", "--min-isolation", "namespaces", before=NO_NAMESPACES, cwd=course)
     assert (done.returncode, done.stdout) == (5, "")
