@@ -127,6 +127,7 @@ def show(graded: Graded, items: Sequence[str] = ()) -> None:
     """Print the scorecard, of its lines those that patterns of `items` name, and remarks on the run."""
     from grader.grading.results import FEEDBACK
     from grader.grading.tasks import wanted_items
+    from grader.reports.terminal import print_remark
     from grader.reports.terminal import show as show_card
 
     wanted = wanted_items(items, graded.rubric.items)
@@ -141,8 +142,8 @@ def show(graded: Graded, items: Sequence[str] = ()) -> None:
         why = f" ({'; '.join(missing)})" if missing else ""
         echo(f"    Sandbox: {run.isolation}{why}.")
     if graded.submission.chosen:
-        echo(f"    Counts: {graded.submission.archive}, {graded.submission.chosen}.")
+        print_remark(f"Counts: {graded.submission.archive}, {graded.submission.chosen}.", sys.stdout)
     if graded.submission.dropped:
-        echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
+        print_remark(f"Not looked at: {', '.join(graded.submission.dropped)}.", sys.stdout)
     files = ", ".join(path.name for path in graded.reports)
     echo(f"    Reports: {graded.results.folder}/ ({files}; for the student: {FEEDBACK})")

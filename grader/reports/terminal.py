@@ -88,6 +88,14 @@ def show(scorecard: Scorecard, stream: TextIO) -> None:
         console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
+def print_remark(text: str, stream: TextIO) -> None:
+    """Print a remark below the card in which students chose words; its further lines stand behind a bar."""
+    bar = BARS[0 if speaks_unicode(stream) else 1]
+    columns = max(NARROWEST, min(_columns(stream), WIDEST))
+    for at, part in enumerate(wrapped(one_line(text), columns - 6)):
+        stream.write(encodable(f"    {f'{bar} ' if at else ''}{part}\n", stream))
+
+
 class Progress:
     """Progress of one submission on a terminal's last line; silent on anything else."""
 

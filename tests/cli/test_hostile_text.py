@@ -97,14 +97,26 @@ def test_the_card_has_only_lines_of_ours_and_lines_behind_a_bar(graded):
         "",
         "    total           0 / 3",
         "    Final.",
-        *lines[-3:],
+        *(line for line in lines[-4:] if line not in quoted),
     ]
-    sandbox, dropped, reports = lines[-3:]
+    sandbox, dropped, more, reports = lines[-4:]
     assert sandbox.startswith("    Sandbox: ")
     assert dropped.startswith("    Not looked at: \\x23#[error]forged, ")
-    assert r"notes \u202efdp.txt" in dropped
+    assert r"notes \u202efdp.txt" in dropped + more
     assert reports.startswith("    Reports: ")
     assert unsafe(graded.card.stdout) == []
+
+
+def test_names_of_files_fill_no_line_that_a_terminal_would_break(course):
+    archive = course.submit("ann", "def double(x):\n    return 2 * x\n")
+    with tarfile.open(archive, "w:gz") as file:
+        for name in ("work.py", *(f"{'x' * 70} total 21 of 21 Final. {number}.txt" for number in range(9))):
+            file.addfile(tarfile.TarInfo(name))
+    lines = course.run("run", archive).stdout.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("    Not looked at: "))
+    assert len(lines[begin:-1]) > 9
+    assert all(line.startswith("    │ ") for line in lines[begin + 1 : -1])
+    assert max(map(len, lines[begin:-1])) <= 100
 
 
 def test_no_file_of_the_results_holds_anything_that_acts(graded):
