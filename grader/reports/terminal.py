@@ -92,8 +92,9 @@ def print_remark(text: str, stream: TextIO) -> None:
     """Print a remark below the card in which students chose words; its further lines stand behind a bar."""
     bar = BARS[0 if speaks_unicode(stream) else 1]
     columns = max(NARROWEST, min(_columns(stream), WIDEST))
-    for at, part in enumerate(wrapped(one_line(text), columns - 6)):
-        stream.write(encodable(f"    {f'{bar} ' if at else ''}{part}\n", stream))
+    first, *more = wrapped(one_line(text), columns - 6)
+    lines = [f"    {first}\n", *(f"    {bar} {part}\n" for part in more)]
+    stream.writelines(encodable(line, stream) for line in lines)
 
 
 class Progress:
