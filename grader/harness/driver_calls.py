@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from grader.files import holds_file
@@ -167,6 +167,49 @@ def functions_in(assignment: Path, module: str) -> frozenset[str]:
             kinds = ast.FunctionDef | ast.ClassDef
             functions |= {node.name for node in tree.body if isinstance(node, kinds)}
     return frozenset(functions)
+
+
+def asks_for_module(course_files: Path, module: str) -> bool:
+    """Tell whether a file of the course imports a module or what is in it, or has its name in quotes."""
+    named = (f"{name}." for tree in _trees(course_files) for name in (*_modules(tree), *_texts(tree)))
+    return any(name.startswith(f"{module}.") for name in named)
+
+
+def asks_for_name(course_files: Path, module: str, name: str) -> bool:
+    """Tell whether a file of the course uses a name of a module, or has it in quotation marks beside it."""
+    asked = f"{module}.{name}"
+    for tree in _trees(course_files):
+        names = dict(_imported(tree))
+        if asked in names.values() or (module in {*names.values(), *_texts(tree)} and name in _texts(tree)):
+            return True
+        for root, _, rest in (dotted.partition(".") for dotted in _dotted(tree)):
+            if root in names and f"{names[root]}.{rest}.".startswith(f"{asked}."):
+                return True
+    return False
+
+
+def asks_for_file(course_files: Path, file: str) -> bool:
+    """Tell whether a file of the course has a file's name in quotation marks, if only without its ending."""
+    stem = PurePosixPath(file).stem
+    return any(stem in text for tree in _trees(course_files) for text in _texts(tree))
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """Yield the texts in quotation marks."""
+    import ast
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _trees(course_files: Path) -> Iterator[ast.Module]:
+    """Yield the syntax trees of the course's Python files that have one."""
+    import ast
+
+    for file in sorted(course_files.rglob("*.py")):
+        with suppress(OSError, SyntaxError, ValueError):
+            yield ast.parse(file.read_bytes())
 
 
 def _modules(tree: ast.Module) -> Iterator[str]:

@@ -13,10 +13,18 @@ from grader.contracts.call import Call
 from grader.errors import NotObservedError
 from grader.files import holds_file
 from grader.harness.device_errors import asks_for_gpu
-from grader.harness.driver_calls import functions_in, names_of_calls, students_files
+from grader.harness.driver_calls import (
+    asks_for_file,
+    asks_for_module,
+    asks_for_name,
+    functions_in,
+    names_of_calls,
+    students_files,
+)
 from grader.harness.missing import (
     file_advice,
     lacked_file,
+    lacked_module,
     lacked_module_file,
     lacked_name,
     module_advice,
@@ -66,18 +74,35 @@ class Explanations:
         Raises:
             CourseError: the course's code imports a file that only the reference has, and nobody hands in.
         """
-        if is_raised_in(self._given, call.traceback):
-            files = self.job.submission.files
-            file = lacked_file(call.note, self.job.accepts, patterns=True)
-            if file and file not in files and not holds_file(self._given, file):
-                return replace(call, note=f"{file} was not handed in", missing_file=file)
-            if holds_file(Path(self.job.assignment_folder, "reference"), lacked_module_file(call.note)):
-                require_accepted(lacked_module_file(call.note), self.job.accepts)
-            module_asked, name = lacked_name(call.note)
-            if name and (sentence := self._undefined(module_asked, name)):
-                return replace(call, note=sentence, missing_name=f"{module_asked}.{name}")
+        if is_raised_in(self._given, call.traceback) and (lacks := self._asked_in_vain(call)):
+            return lacks
         note = call.note if function else self._of_students_file(module, call)
         return replace(call, note=f"{note}{self.of(module, function, call)}")
+
+    def _asked_in_vain(self, call: Call) -> Call | None:
+        """Return a call that names what the course's code lacks; None if it lacks nothing.
+
+        The program's process wrote down the traceback and the note, and may have forged both. They are
+        believed where the text of the course's files asks for the same, and the submission has no such file.
+
+        Raises:
+            CourseError: nobody can hand in what it lacks.
+        """
+        files = self.job.submission.files
+        if module := lacked_module(call.note):
+            if not asks_for_module(self._given, module):
+                return None
+            file = lacked_module_file(call.note)
+            if file not in files and holds_file(Path(self.job.assignment_folder, "reference"), file):
+                require_accepted(file, self.job.accepts)
+        file = lacked_file(call.note, self.job.accepts, patterns=True)
+        is_there = not file or file in files or holds_file(self._given, file)
+        if not is_there and (module or asks_for_file(self._given, file)):
+            return replace(call, note=f"{file} was not handed in", missing_file=file)
+        module, name = lacked_name(call.note)
+        if name and asks_for_name(self._given, module, name) and (why := self._undefined(module, name)):
+            return replace(call, note=why, missing_name=f"{module}.{name}")
+        return None
 
     def _undefined(self, module: str, name: str) -> str:
         """Say that a file of the submission defines no such name; empty if it may, or is no such file."""

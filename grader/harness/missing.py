@@ -120,10 +120,16 @@ def lacked_file(note: str, accepts: Collection[str], *, patterns: bool = False) 
     return ""
 
 
+def lacked_module(note: str) -> str:
+    """Return the module that a program lacks; empty if it lacks none."""
+    lacked = _LACKED.search(note)
+    return lacked[1] if lacked else ""
+
+
 def lacked_module_file(note: str) -> str:
     """Return the file that a module would be which a program lacks; empty if it lacks none."""
-    module = _LACKED.search(note)
-    return f"{module[1].replace('.', '/')}.py" if module else ""
+    module = lacked_module(note)
+    return f"{module.replace('.', '/')}.py" if module else ""
 
 
 def lacked_name(note: str) -> tuple[str, str]:

@@ -246,3 +246,22 @@ def test_a_driver_in_the_reference_alone_is_refused_before_anybody_is_graded(cou
     assert done.returncode == 4
     why = 'of: "driver.py" lies in reference/ alone, and no pattern of accepts fits it; move it to given/'
     assert why in done.stderr
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "ModuleNotFoundError(\"No module named 'notes'\")",
+        "ModuleNotFoundError(\"No module named 'more'\")",
+        "AttributeError(\"module 'work' has no attribute 'nothing'\")",
+        "FileNotFoundError(2, 'No such file or directory', 'more.py')",
+    ],
+    ids=["blames the course", "a file", "a name", "data"],
+)
+def test_what_a_program_says_the_driver_lacks_is_held_against_the_drivers_text(course, reasons, forged):
+    course.write("assignments/tiny/reference/notes.py", "x = 1\n")
+    code = f"exec(compile({'raise ' + forged!r}, '/given/driver.py', 'exec'))"
+    (reason,) = reasons(f"def double(x):\n    {code}\n")
+    score = json.loads((course.results() / "score.json").read_text())
+    assert (score["standing"], score["missing"]) == ("final", [])
+    assert "(work.py:2, in double())" in reason

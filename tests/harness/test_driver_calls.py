@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from grader.harness.driver_calls import calls_of_students, exit_statuses
+from grader.harness.driver_calls import (
+    asks_for_file,
+    asks_for_module,
+    asks_for_name,
+    calls_of_students,
+    exit_statuses,
+)
 
 DRIVER = """
 import numpy as np
@@ -125,3 +131,35 @@ def test_where_a_driver_returns_the_status_of_a_program_is_read_from_it(tmp_path
 
 def test_no_status_is_read_from_a_file_that_is_not_there(tmp_path):
     assert exit_statuses(tmp_path / "driver.py", "words") == frozenset()
+
+
+ASKS = """
+import work as w
+from parts.layer import norm
+import importlib
+def f():
+    w.Net().double()
+    importlib.import_module("lazy").run()
+    getattr(importlib.import_module("named"), "zero")()
+    open("params.txt"), open(f"weights{1}.npy")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "asked", "not_asked"),
+    [
+        (asks_for_module, ("work", "parts", "parts.layer", "lazy"), ("wor", "notes", "layer", "work.Net")),
+        (
+            asks_for_name,
+            ("work.Net", "parts.layer.norm", "named.zero"),
+            ("work.Ne", "work.double", "parts.norm"),
+        ),
+        (asks_for_file, ("params.txt", "weights.npy"), ("notes.txt",)),
+    ],
+)
+def test_what_the_text_of_the_courses_files_asks_for(tmp_path, asks, asked, not_asked):
+    (tmp_path / "driver.py").write_text(ASKS)
+    (tmp_path / "broken.py").write_text("def f(:")
+    parts = (lambda name: name.rpartition(".")[::2]) if asks is asks_for_name else lambda name: (name,)
+    assert all(asks(tmp_path, *parts(name)) for name in asked)
+    assert not any(asks(tmp_path, *parts(name)) for name in not_asked)
