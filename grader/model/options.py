@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from hashlib import sha256
-from typing import Any, NewType
+from typing import Any, NewType, get_type_hints
 
 FunctionName = NewType("FunctionName", str)
 """`module.function` of the submission; the reference must have it."""
@@ -21,6 +21,20 @@ ProgramFile = NewType("ProgramFile", str)
 """A file that is run: one that students hand in, or one of `given/`."""
 UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
+
+
+def files_named(options: Any) -> frozenset[str]:
+    """Return `work.py` for each option that names a file of Python, or a function in one."""
+    named = {
+        str(getattr(options, name)): kind
+        for name, kind in get_type_hints(type(options)).items()
+        if kind in (FunctionName, ModuleName, SubmittedFile, ProgramFile)
+    }
+    modules = (FunctionName, ModuleName)
+    files = (
+        f"{name.partition('.')[0]}.py" if kind in modules else name for name, kind in named.items() if name
+    )
+    return frozenset(file for file in files if file.endswith(".py"))
 
 
 class WrongValuesError(ValueError):

@@ -9,7 +9,8 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.model.observation import Outcome
+from grader.model.observation import NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.options import files_named
 from grader.model.score import Line, Scorecard, Standing
 from grader.scoring.judge import JudgedItem, for_person, judge, quoted
 from grader.scoring.late import late
@@ -54,6 +55,9 @@ def score(
         verdict = judge(item, evidence.observations, kinds, titles)
         by_person = for_person(item, verdict, evidence.observations, kinds)
         verdicts[name] = replace(verdict, for_person=by_person)
+    for item in rubric.items:
+        if witness := _contradicted(item, items, verdicts, evidence):
+            verdicts[item.id] = _doubted(item, verdicts[item.id], witness)
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
     submission = evidence.submission
     extensions_by_name = extensions or {}
@@ -117,6 +121,40 @@ def _gate(
             reason=f"waits for {quoted(need.title for need in waiting)}", standing=Standing.PROVISIONAL
         )
     return None
+
+
+def _contradicted(
+    item: Item, items: Mapping[str, Item], verdicts: Mapping[str, JudgedItem], evidence: Evidence
+) -> str:
+    """Return the title of an item whose program ran, where this penalty's could not; empty if none is.
+
+    That a file cannot be imported, or lacks a function, is the word of the program's process, or of a text
+    that may bind the function otherwise: both can be so for one item and not for another. Items that name
+    other files of the submission say nothing of this one.
+    """
+    observation = evidence.observations.get(item.id)
+    if item.counts != "penalty" or observation is None or NOT_IMPORTED not in observation.facts:
+        return ""
+    if observation.outcome not in STUDENTS_DOING:
+        return ""
+    files = files_named(item.options) & {*evidence.submission.files}
+    for name, other in evidence.observations.items():
+        if name not in items or other.outcome is not Outcome.OBSERVED or not other.program_s:
+            continue
+        other_files = files_named(items[name].options) & {*evidence.submission.files}
+        is_of_others = files and other_files and files.isdisjoint(other_files)
+        if verdicts[name].fraction and not is_of_others:
+            return items[name].title
+    return ""
+
+
+def _doubted(item: Item, verdict: JudgedItem, witness: str) -> JudgedItem:
+    """Return a penalty that took nothing with a flag, for what it is about ran for another item."""
+    if not verdict.gated:
+        return verdict
+    flag = f"takes nothing ({verdict.reason}), though programs ran for {quoted([witness])}"
+    standing = Standing.HELD if item.on_flag == "holds" else verdict.standing
+    return replace(verdict, flags=(*verdict.flags, flag), standing=standing)
 
 
 def _simulated_so_far(

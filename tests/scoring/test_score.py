@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grader.errors import CourseError
 from grader.model.evidence import Evidence
 from grader.model.observation import NO_RESULT, STUDENTS_DOING, Case, Observation, Outcome, Quantity
+from grader.model.options import FunctionName
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
@@ -394,6 +395,40 @@ def test_a_penalty_takes_nothing_from_whoever_handed_in_nothing_that_could_be_lo
         assert line.possible - line.points == lost
         assert (line.reason, card.points.penalty) == ("why", 0.0)
         assert (state_of(line) is LineState.SKIPPED) == (counts == "penalty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """Options that name a function, as most kinds' do."""
+
+    hint: str = ""
+    of: FunctionName
+
+
+@pytest.mark.parametrize(
+    ("penalty", "other", "ran_s", "share", "doubted"),
+    [
+        ("a.f", "a.f", 0.1, 0.5, True),
+        ("a.f", "driver.f", 0.1, 1.0, True),
+        ("driver.f", "a.f", 0.1, 1.0, True),
+        ("a.f", "a.f", 0.0, 1.0, False),
+        ("a.f", "a.f", 0.1, 0.0, False),
+        ("a.f", "b.f", 0.1, 1.0, False),
+    ],
+    ids=["one file", "beside a driver", "of a driver", "nothing ran", "earned nothing", "another file"],
+)
+def test_a_penalty_that_found_no_program_is_flagged_where_another_item_ran_it(
+    penalty, other, ran_s, share, doubted
+):
+    absent = Observation(item="b", outcome=Outcome.CRASHED, note="why", facts={"not_imported": ""})
+    of_both = evidence(seen("a", share, program_s=ran_s), absent)
+    of_both = replace(of_both, submission=replace(of_both.submission, files=("a.py", "b.py")))
+    for on_flag, standing in (("notes", Standing.FINAL), ("holds", Standing.HELD)):
+        rule = replace(item("b", counts="penalty", on_flag=on_flag), options=Calls(of=FunctionName(penalty)))
+        ran = replace(item("a"), options=Calls(of=FunctionName(other)))
+        line = line_of(score(rubric(ran, rule), of_both, KINDS), "b")
+        assert (line.points, bool(line.flags)) == (0.0, doubted)
+        assert line.standing is (standing if doubted else Standing.FINAL)
 
 
 def test_a_penalty_takes_what_a_program_did_wrong_however_it_ended():
