@@ -42,7 +42,12 @@ def names(assignment: str, function: str | None = None) -> AssignmentNames:
     Raises:
         UsageError: one of them cannot be the name of a file, a module or a function.
     """
-    if not re.fullmatch("[a-z][a-z0-9_]*", assignment) or keyword.iskeyword(assignment):
+    if keyword.iskeyword(assignment):
+        raise UsageError(
+            f"{assignment}: is a word of Python, which no module can be called; choose another name, such as "
+            f"{assignment}_work"
+        )
+    if not re.fullmatch("[a-z][a-z0-9_]*", assignment):
         raise UsageError(
             f"{assignment}: use lower-case letters, digits and _ in the name of an assignment, "
             "beginning with a letter; such as vectors"
@@ -56,7 +61,9 @@ def names(assignment: str, function: str | None = None) -> AssignmentNames:
             "C++ and CUDA C++ the driver that calls it, as docs/how-to/compile.md shows"
         )
     for name in (module, called):
-        if keyword.iskeyword(name) or name in TAKEN or name.startswith("_"):
+        if keyword.iskeyword(name):
+            raise UsageError(f"--function {function}: {name} is a word of Python; name another")
+        if name in TAKEN or name.startswith("_"):
             raise UsageError(f"--function {function}: nothing can be called {name} here; name another")
     if module in {*sys.stdlib_module_names, *LIBRARIES, *packages_distributions()}:
         advice = f"choose another, unless you give the function: --function {assignment}_work.{called}"

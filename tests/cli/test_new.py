@@ -112,13 +112,15 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
     [
         (("Vectors",), "Vectors: use lower-case letters, digits and _ in the name of an assignment"),
         (("../vectors",), "../vectors: use lower-case letters"),
-        (("class",), "class: use lower-case letters"),
+        (("class",), "class: is a word of Python, which no module can be called; choose another name"),
+        (("lambda",), "lambda: is a word of Python"),
         (("math",), "math.py would hide Python's module math; choose another, unless you give the function"),
         (("v", "--function", "saxpy"), "--function saxpy: must be module.function; such as vectors.saxpy"),
         (("v", "--function", "matmul.cu"), "--function matmul.cu: names a file; give module.function"),
         (("v", "--function", "a.b.c"), "--function a.b.c: must be module.function"),
         (("v", "--function", "vec-tors.f"), "--function vec-tors.f: must be module.function"),
-        (("v", "--function", "v.lambda"), "--function v.lambda: nothing can be called lambda here"),
+        (("v", "--function", "v.lambda"), "--function v.lambda: lambda is a word of Python; name another"),
+        (("v", "--function", "import.f"), "--function import.f: import is a word of Python; name another"),
         (("v", "--function", "v.np"), "--function v.np: nothing can be called np here"),
         (("v", "--function", "numpy.f"), "numpy.py would hide Python's module numpy; name another module"),
         (
