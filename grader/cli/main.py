@@ -46,6 +46,10 @@ COMMANDS = {
 """In the order of the help; a command's module is imported when it is called."""
 
 
+_SHOWN_WORDS = 7
+"""So many words of a command line are repeated in an error."""
+
+
 class Commands(click.Group):
     """A group that imports a command only when it is called, so that `--help` imports none."""
 
@@ -155,6 +159,8 @@ def tell(error: BaseException, tell_problem: Callable[[str], None] | None = None
 def _of_click(error: click.ClickException) -> str:
     """Return the line of an option or argument that click refused, without its usage and its heading."""
     context = error.ctx if isinstance(error, click.UsageError) else None
+    if context and isinstance(error, click.NoSuchOption) and (line := _misplaced(error.option_name, context)):
+        return line
     message = error.format_message()
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         hint = error.param_hint or (error.param.get_error_hint(context) if error.param and context else "")
@@ -166,6 +172,24 @@ def _of_click(error: click.ClickException) -> str:
         message = _lower(message)
     message = message.rstrip(".")
     return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _misplaced(option: str, context: click.Context) -> str:
+    """Return a line on an option of `grader` itself that was typed behind a command; empty for others."""
+    import shlex
+
+    root, words = context.find_root(), sys.argv[1:]
+    named = [param for param in root.command.get_params(root) if option in param.opts]
+    place = next((n for n, word in enumerate(words) if word.partition("=")[0] == option), -1)
+    if not named or place < 0 or context is root:
+        return ""
+    takes_value = "=" not in words[place] and not getattr(named[0], "is_flag", False)
+    end = place + 1 + takes_value
+    moved, others = words[place:end], words[:place] + words[end:]
+    if takes_value and len(moved) == 1:
+        moved.append(named[0].human_readable_name.upper())
+    shown = shlex.join([*moved, *others[:_SHOWN_WORDS]]) + (" …" if others[_SHOWN_WORDS:] else "")
+    return f"{option} stands before the command: write {root.command_path} {shown}"
 
 
 def _lower(message: str) -> str:

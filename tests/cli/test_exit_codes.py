@@ -79,6 +79,23 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
         (["rubric", "check", "tinny"], "tinny: there is no such name or file; did you mean tiny?"),
         (["rubric", "check", "no/such.yaml"], "no/such.yaml: there is no such name or file; there are tiny"),
         (["run", "--fresj"], "no such option '--fresj'; did you mean --fresh?"),
+        (
+            ["new", "hw2", "--course", "w c"],
+            "--course stands before the command: write grader --course 'w c' new hw2",
+        ),
+        (
+            ["rubric", "check", "--course=wc"],
+            "--course stands before the command: write grader --course=wc rubric check",
+        ),
+        (["new", "--version", "hw"], "--version stands before the command: write grader --version new hw"),
+        (
+            ["run", *"abcdefgh", "--course", "wc"],
+            "--course stands before the command: write grader --course wc run a b c d e f …",
+        ),
+        (
+            ["new", "hw2", "--course"],
+            "--course stands before the command: write grader --course COURSE new hw2",
+        ),
         (["no_such_command"], "no such command 'no_such_command'; see grader --help"),
         (["export", "csv", "a", "b", "c"], "got unexpected extra argument"),
     ],
