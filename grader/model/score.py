@@ -109,6 +109,8 @@ class Late:
 
     due: datetime
     """The deadline with this student's extension."""
+    extension_s: float = 0.0
+    """The extension in `due`, in seconds; 0 for none, and in cards of an earlier grader."""
     submitted_at: datetime | None
     """None if nobody knows; then nothing is taken off."""
     marked: bool = False

@@ -30,6 +30,7 @@ Of `points`:
 Each of `late`:
     student: whom it is about.
     submitted_at, due: ISO 8601; `submitted_at` is null if nobody knows, `due` has the extension in it.
+    extension_s: the extension, in seconds; 0 for none.
     late_s, days: seconds after `due`, and the started days that count.
     rule, lost: the rule in words, and the points that it took.
     in_future: whether the time had not come yet when it was given; then nothing is taken, and it is held.
@@ -142,6 +143,7 @@ def _late(student: str, late: Late) -> dict[str, Any]:
         "student": student,
         "submitted_at": _moment(late.submitted_at),
         "due": _moment(late.due),
+        "extension_s": late.extension_s,
         "late_s": late.late_s,
         "days": late.days,
         "rule": late.rule,

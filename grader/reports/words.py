@@ -204,7 +204,8 @@ def bounded(points: Points) -> bool:
 
 
 def lateness(card: Scorecard) -> Iterator[str]:
-    """Yield a sentence on lateness for each student who lost points by it; one on a wrong or unknown time."""
+    """Yield sentences on extensions, on a wrong or unknown time, and on points that lateness took."""
+    yield from _extensions(card)
     ruled = [(total, total.late) for total in card.totals if total.late and total.late.rule]
     if unknown := [late for _, late in ruled if late.submitted_at is None]:  # of the submission, so of all
         marked = "The LMS marked it late; when" if unknown[0].marked else "When"
@@ -226,6 +227,20 @@ def lateness(card: Scorecard) -> Iterator[str]:
     for (time, costs), late_ones in students.items():
         whose = f" ({', '.join(late_ones)})" if len(late_ones) < len(card.totals) else ""
         yield f"Handed in {time} late{whose}: {costs}"
+
+
+def _extensions(card: Scorecard) -> Iterator[str]:
+    """Yield a sentence for each extension, with the deadline that it gives."""
+    students: dict[tuple[str, str, str], list[str]] = {}
+    for student, late in ((total.student, total.late) for total in card.totals):
+        if late is not None and late.extension_s:
+            zone = late.due.tzinfo or UTC
+            when = f"Handed in {local_time(late.submitted_at, zone)}; the" if late.submitted_at else "The"
+            extension = when, elapsed(late.extension_s), local_time(late.due, zone)
+            students.setdefault(extension, []).append(student)
+    for (when, time, due), extended in students.items():
+        whose = f" ({', '.join(extended)})" if len(extended) < len(card.totals) else ""
+        yield f"{when} deadline with the extension of {time}{whose} is {due}."
 
 
 def late_cost(late: Late | None) -> str:

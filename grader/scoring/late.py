@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from math import ceil
 from typing import TYPE_CHECKING
@@ -32,9 +33,11 @@ def late(
     so does one that lay `in_future` when it was given.
     """
     due = later(due, extension_s, zone)
-    rule = spelled(policy)
+    lateness = Late(
+        due=due, extension_s=extension_s, submitted_at=submitted_at, marked=marked, rule=spelled(policy)
+    )
     if submitted_at is None:
-        return Late(due=due, submitted_at=None, marked=marked, rule=rule)
+        return lateness
     moment = submitted_at.astimezone(UTC)  # two times of one zone would be compared by what its clocks show
     counted_from = later(due, policy.grace_s, zone)
     days = _started_days(moment, counted_from, zone)
@@ -42,16 +45,9 @@ def late(
     if policy.at_most_days is not None and moment > later(counted_from, policy.at_most_days * DAY_S, zone):
         share = 1.0
     if in_future and share:
-        return Late(due=due, submitted_at=submitted_at, marked=marked, rule=rule, in_future=True)
-    return Late(
-        due=due,
-        submitted_at=submitted_at,
-        marked=marked,
-        late_s=max(0.0, (moment - due).total_seconds()),
-        days=days,
-        rule=rule,
-        share=share,
-    )
+        return replace(lateness, in_future=True)
+    late_s = max(0.0, (moment - due).total_seconds())
+    return replace(lateness, late_s=late_s, days=days, share=share)
 
 
 def later(moment: datetime, seconds: float, zone: tzinfo) -> datetime:

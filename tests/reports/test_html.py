@@ -12,7 +12,7 @@ import pytest
 
 from grader import __version__
 from grader.checks.points_drawings import points_drawings
-from grader.model.observation import Case, Outcome, Quantity
+from grader.model.observation import NOT_CALLED, Case, Outcome, Quantity
 from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
@@ -723,3 +723,13 @@ def test_a_seed_is_for_staff_alone(make):
 )
 def test_a_quantity_has_the_unit_that_suits_it(value, unit, text):
     assert quantity_text(Quantity(value=value, unit=unit)) == text
+
+
+def test_a_case_that_was_not_called_did_not_run_out_of_time(make):
+    ended, rest = (
+        Case(name=name, outcome=Outcome.TIMED_OUT, note=note)
+        for name, note in (("a ring", "did not end within 5 s"), ("a small ring", NOT_CALLED))
+    )
+    source = page(make.graded([make.item("a", "A")], [make.seen("a", 0.0, cases=(ended, rest))])).text
+    assert "a ring ran out of time" in source
+    assert "a small ring ran" not in source

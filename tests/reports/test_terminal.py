@@ -45,6 +45,8 @@ cdp_hw1  red
     total                    11 / 10
     Final.
     10 points earned, +2 bonus, -0.5 penalty: 11, within the bounds of the rubric.
+    Handed in 2024-12-20 11:00 UTC; the deadline with the extension of 2 days (bob) is 2024-12-21
+    08:00 UTC.
     Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day.
 """
 

@@ -95,7 +95,9 @@ def test_a_total_with_bonus_and_penalty_says_how_it_comes_about(stored):
 
 def test_lateness_is_told_of_each_whom_it_concerns(stored):
     assert list(lateness(stored("team").scorecard)) == [
-        "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day."
+        "Handed in 2024-12-20 11:00 UTC; the deadline with the extension of 2 days (bob) is "
+        "2024-12-21 08:00 UTC.",
+        "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day.",
     ]
     (told,) = lateness(stored("unknown_time").scorecard)
     assert told == "When it was handed in is unknown: nothing is taken off for lateness."
@@ -114,6 +116,38 @@ def test_a_team_that_is_late_alike_reads_one_total_and_one_sentence(make):
     assert told == "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left. Rule: 10 % per started day."
     assert card.student().scorecard.totals[0].adjusted == 8
     assert '<p class="total"><strong>8</strong> / 10' in Html().render(card.student())
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [
+        (3, ("Handed in 2024-12-19 11:00 UTC; the ",)),
+        (
+            50,
+            (
+                "Handed in 2024-12-21 10:00 UTC; the ",
+                "Handed in 2 hours late: 1 point off, 9 / 10 left. Rule: ",
+            ),
+        ),
+        (-5, ("Handed in 2024-12-19 03:00 UTC; the ",)),
+        (None, ("The ", "When it was handed in is unknown: nothing is taken off for lateness.")),
+    ],
+)
+def test_an_extension_is_told_with_the_deadline_that_it_gives(make, hours, told):
+    submitted_at = None if hours is None else make.due + timedelta(hours=hours)
+    late = {"of_rubric": make.late, "extensions": {"alice": 172_800.0}, "submitted_at": submitted_at}
+    card = make.graded([make.item("a", "A", 10.0)], [make.seen("a")], **late)
+    first, *more = lateness(card.scorecard)
+    assert first == f"{told[0]}deadline with the extension of 2 days is 2024-12-21 08:00 UTC."
+    assert [line[: len(start)] for line, start in zip(more, told[1:], strict=True)] == [*told[1:]]
+    assert first in Html().render(card.student())
+
+
+def test_an_extension_of_all_of_a_team_is_told_once(make):
+    members = {"student": "red", "members": ("alice", "bob"), "submitted_at": make.due}
+    late = {"of_rubric": make.late, "extensions": {"red": 172_800.0}, **members}
+    (line,) = lateness(make.graded([make.item("a", "A")], [make.seen("a")], **late).scorecard)
+    assert "(" not in line
 
 
 def test_of_a_team_an_unknown_time_is_told_once(stored):
