@@ -67,6 +67,7 @@ def class_view(
             for evidence in [book.evidence(each.grade.attempt)]
         ),
         absent=tuple(student for student in roster if student not in present),
+        strangers=tuple(sorted(present.difference(roster))) if roster else (),
         gpus=None if rubric is None else {item.id: item.devices.get("gpu", 0) for item in items},
         scored_at=max((each.grade.at for each in shared), default=""),
         rubrics=dict(rubrics.most_common()),

@@ -144,7 +144,7 @@ class Roster:
         strangers = [student for student in submission.students if student not in on_roster]
         if not on_roster or not strangers or submission.lms_id is not None:
             return ""
-        names = ", ".join(_with_likeness(student, on_roster) for student in strangers)
+        names = ", ".join(with_likeness(student, on_roster) for student in strangers)
         are = "is" if len(strangers) == 1 else "are"
         message = (
             f"{submission.archive}: {names} {are} not on the roster ({self.file}), so the grade is nobody's "
@@ -173,7 +173,7 @@ class Roster:
             yield f"{self.file}: {_so_many(absent)} without a submission in this run: {', '.join(absent)}"
         if strangers:
             teams = [team for team, members in self.teams.items() if {*members} <= {*absent}]
-            names = ", ".join(_with_likeness(student, absent, teams) for student in strangers)
+            names = ", ".join(with_likeness(student, absent, teams) for student in strangers)
             yield f"{self.file}: {_so_many(strangers)} not on it: {names}"
         yield from self.misspelt_teams({*students, *ungraded})
 
@@ -182,7 +182,7 @@ def _so_many(students: Sequence[str]) -> str:
     return f"{len(students)} student{'' if len(students) == 1 else 's'}"
 
 
-def _with_likeness(stranger: str, absent: Sequence[str], teams: Sequence[str] = ()) -> str:
+def with_likeness(stranger: str, absent: Sequence[str], teams: Sequence[str] = ()) -> str:
     """Return a name, with the most similar student or team of those that handed nothing in."""
     words = {team: f"team {team}" for team in teams} | {student: student for student in absent}
     alike = _alike(stranger, words)

@@ -16,7 +16,8 @@ def class_document(view: ClassView) -> dict[str, Any]:
     Of `students`: student, submitted_as (a team), total so far, open (the most that open points can add to
     it, after the late rule), final (null while points are open), possible, standing, and untimed if the late
     rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
-    `states`, the submissions by what became of them. `absent` are students without a grade.
+    `states`, the submissions by what became of them. `absent` are students without a grade,
+    and `not_on_roster` those with one who are not on the course's roster, if it has one.
     """
     return {
         "assignment": view.assignment,
@@ -37,6 +38,7 @@ def class_document(view: ClassView) -> dict[str, Any]:
             for total in submission.totals
         ],
         "absent": list(view.absent),
+        "not_on_roster": list(view.strangers),
         "items": [
             {
                 "id": tally.item,

@@ -75,6 +75,10 @@ def _lines(view: ClassView) -> Iterator[str]:
     if view.absent:
         yield f"{counted(len(view.absent), 'student')} on the roster without a grade."
         yield ""
+    if view.strangers:
+        are = "is" if len(view.strangers) == 1 else "are"
+        yield f"{counted(len(view.strangers), 'student')} with a grade who {are} not on the roster."
+        yield ""
     for tally in items:
         if measured := tuple(speedups_of(view, tally.item)):
             yield f"**{md(tally.title)}:** {speedups_in_words(measured)}"

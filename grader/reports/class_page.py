@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.model.magnitude import counted, number
+from grader.model.roster import with_likeness
 from grader.model.score import Standing
 from grader.reports.class_counts import (
     Totals,
@@ -61,6 +62,7 @@ def page(view: ClassView) -> str:
             if (drawing := ranking(tuple(speedups_of(view, tally.item))))
         ],
         map=class_map(view, items),
+        strangers=[with_likeness(student, view.absent) for student in view.strangers],
         notes=_notes(view),
         acts=acts,
         where=partial(where, positions=positions),

@@ -65,6 +65,8 @@ class ClassView:
     """Sorted by student or team."""
     absent: tuple[str, ...] = ()
     """Students on the roster without a score."""
+    strangers: tuple[str, ...] = ()
+    """Students with a score who are not on the roster; nobody if there is none."""
     gpus: Mapping[str, int] | None = None
     """GPUs that an item needs, by item id; None if the rubric is not available."""
     scored_at: str = ""

@@ -23,6 +23,7 @@ from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.reports.class_counts import gpu_seconds, items_of, standings_of, totals_of
 from grader.reports.class_groups import failures, flags, fold, open_points
+from grader.reports.class_json import class_document
 from grader.reports.class_junit import class_junit
 from grader.reports.class_markdown import markdown
 from grader.reports.class_page import FOR_STAFF, page
@@ -469,6 +470,27 @@ def test_one_student_with_open_points_alone_is_neither_good_nor_bad(book):
         ["0 of 1", "…"],
         ["0 of 1", "…"],
     ]
+
+
+def test_who_has_a_grade_and_is_not_on_the_roster_is_listed_with_whom_that_may_be(book):
+    for student in ("ann", "benn", "gusg_177"):
+        keep(book, saw("report"), student=student)
+    keep(book, saw("report"), student="zoe+kim", members=("zoe", "kim"))
+    view = class_view(book, "tiny", roster=("ann", "ben", "zoe"))
+    assert (view.absent, view.strangers) == (("ben",), ("benn", "gusg_177", "kim"))
+    text = Page(page(view)).text
+    assert "Handed in, and not on the roster" in text
+    assert "benn (is ben meant?), gusg_177, kim" in text
+    assert "3 students with a grade who are not on the roster." in markdown(view)
+    assert class_document(view)["not_on_roster"] == ["benn", "gusg_177", "kim"]
+
+
+@pytest.mark.parametrize("roster", [(), ("ann",)])
+def test_without_a_roster_and_with_all_on_it_nobody_is_a_stranger(book, roster):
+    keep(book, saw("report"), student="ann")
+    view = class_view(book, "tiny", roster=roster)
+    assert view.strangers == ()
+    assert "roster" not in markdown(view) + Page(page(view)).text
 
 
 def test_a_class_of_nobody_has_reports_too():
