@@ -11,9 +11,10 @@ from grader.config.points_csv import harmless
 from grader.contracts.exporter import FilledSheet, Grade, GradeRules, RowOutcome, RowResult, Rules
 from grader.contracts.platform import Person
 from grader.errors import UsageError
-from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
+from grader.lms.numbers import decimal_separator, exact, read, spelled
 from grader.lms.people import matched
 from grader.lms.sheet import Sheet
+from grader.model.magnitude import rounded
 from grader.model.score import Standing
 from grader.text import one_line
 

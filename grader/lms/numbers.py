@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from grader.errors import UsageError
 
@@ -42,11 +42,6 @@ def read(cell: str, separator: str) -> Decimal | None:
 def exact(points: float) -> Decimal:
     """Return points as they are shown everywhere, without the digits of binary fractions."""
     return Decimal(str(points))
-
-
-def rounded(points: Decimal, digits: int) -> Decimal:
-    """Round to so many decimals; a half upwards, for the student."""
-    return points.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
 
 
 def spelled(points: Decimal, separator: str = ".") -> str:

@@ -13,8 +13,9 @@ from grader.contracts.platform import Change, PlatformGrade, Target
 from grader.errors import UsageError
 from grader.lms import marker
 from grader.lms.fill import held_back, scaled
-from grader.lms.numbers import exact, rounded, spelled
+from grader.lms.numbers import exact, spelled
 from grader.lms.people import matched
+from grader.model.magnitude import rounded
 from grader.model.score import Standing
 from grader.text import one_line
 

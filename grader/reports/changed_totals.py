@@ -35,7 +35,8 @@ def _figures(difference: Difference) -> str:
     elif difference.total.differs:
         total = f"{before} -> {total}"
     if difference.total.differs:
-        total += f"  {_signed(difference.total.after - difference.total.before)}"
+        shown = float(after) - float(before)  # so that it leads from one to the other
+        total += f"  {_signed(shown)}"
     if difference.standing.differs:
         total += f"  {difference.standing.before} -> {difference.standing.after}"
     return f"{total}  ({', '.join(_reasons(difference))})"
@@ -56,7 +57,8 @@ def _reasons(difference: Difference) -> Iterator[str]:
         yield f"{limits}: {' -> '.join(distinct(difference.limited.before, difference.limited.after))}"
     others = [cause for cause in difference.causes if cause != ITEMS and cause not in LIMITS]
     if difference.late.differs:
-        off = " -> ".join(distinct(difference.late.before, difference.late.after))
+        lost = distinct(-difference.late.before, -difference.late.after)
+        off = " -> ".join(text.removeprefix("-") for text in lost)
         yield f"{' and '.join(others) or 'lateness'}: {off} points off"
     elif others:
         yield from others

@@ -91,6 +91,11 @@ def signed(points: float) -> str:
     return f"{'+' if points > 0 else ''}{number(points)}"
 
 
+def taken_off(points: float) -> str:
+    """Format `1.5 points`; a half of the last decimal is rounded down, since what is left is rounded up."""
+    return f"{number(-points).removeprefix('-')} point{'' if points == 1 else 's'}"
+
+
 def standing_remark(card: Scorecard, *, whole: bool = True) -> str:
     """Return the sentence for the standing of a grade, or of a part of it."""
     open_lines = [line for line in card.lines if state_of(line) is LineState.OPEN]
@@ -222,7 +227,7 @@ def lateness(card: Scorecard) -> Iterator[str]:
     for total, late in ruled:
         if late.days:
             remain = out_of(total.adjusted, card.points.possible)
-            costs = f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
+            costs = f"{taken_off(late.lost)} off, {remain} left. Rule: {late.rule}."
             students.setdefault((elapsed(late.late_s), costs), []).append(total.student)
     for (time, costs), late_ones in students.items():
         whose = f" ({', '.join(late_ones)})" if len(late_ones) < len(card.totals) else ""

@@ -23,6 +23,7 @@ from grader.grading.results import is_used
 from grader.grading.score import EXIT_CODES, Graded
 from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
+from grader.model import magnitude
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
@@ -342,7 +343,7 @@ def _same(points: float, expected: Points) -> bool:
     """Compare exactly, or with what a scorecard prints of the points, which has two decimals."""
     if isinstance(expected, str):
         return False
-    return isclose(points, expected, abs_tol=SLACK) or float(f"{points:.2f}") == expected
+    return isclose(points, expected, abs_tol=SLACK) or float(magnitude.number(points)) == expected
 
 
 def _answered(observation: Observation | None) -> bool:

@@ -265,7 +265,8 @@ def test_a_total_that_another_version_of_grader_worked_out_otherwise_is_told(tin
 
 def test_a_change_has_two_decimals_or_as_many_as_show_it(tiny, marked):
     after = tiny.card(tiny.evidence("ann"), marked)
-    for adjusted, shown in ((4 - 0.8 / 3, "+0.27"), (4 + 1 / 3, "-0.33"), (4 - 1e-7, "+1e-07")):
+    cases = (4 - 0.8 / 3, "+0.27"), (4 + 1 / 3, "-0.33"), (4 - 1e-7, "+1e-07"), (4 - 0.375, "+0.37")
+    for adjusted, shown in cases:  # 3.625 is shown as 3.63
         before = replace(after, totals=(replace(after.totals[0], adjusted=adjusted),))
         (line,) = changed_totals(after, differences(before, after, ["ann"]))
         assert f"  {shown}  (" in line

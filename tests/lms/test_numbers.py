@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
-from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
+from grader.lms.numbers import decimal_separator, exact, read, spelled
+from grader.model.magnitude import rounded
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from typing import Any
 
 from grader.contracts.platform import Person, PlatformGrade, Target
 from grader.lms import marker
-from grader.lms.numbers import rounded, spelled
+from grader.lms.numbers import spelled
+from grader.model.magnitude import rounded
 
 DIGITS = 5
 """Decimals that Moodle keeps of a grade."""

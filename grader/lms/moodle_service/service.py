@@ -30,7 +30,7 @@ from grader.lms import marker
 from grader.lms.http import LostAnswer, RequestRefused
 from grader.lms.moodle_service import objects
 from grader.lms.moodle_service.calls import WebService
-from grader.lms.numbers import rounded
+from grader.model.magnitude import rounded
 from grader.model.options import option
 from grader.model.roster import Student
 
