@@ -69,6 +69,16 @@ class ReferenceFailedError(CourseError):
     """The reference failed in a measurement: the course's fault, unless it works without the submission."""
 
 
+class UnimportableError(CourseError):
+    """A file of the course imports a module that is not found: the machine's fault if it is not installed."""
+
+    def __init__(self, where: str, module: str, problem: str) -> None:
+        """`where` is the place of the import, `problem` the line if it is the course's fault."""
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.module = module
+
+
 class UnjudgedError(CourseError):
     """An oracle failed on what a submission chose: the submission's doing if it can judge the reference."""
 

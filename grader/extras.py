@@ -36,6 +36,8 @@ MODULES: Mapping[str, str] = {
     "pynvml": "nvidia-ml-py",
 }
 """The package of each module that has another name than its package."""
+LIBRARIES = frozenset({"cupy", "jax", "numba", "numpy", "torch", "triton"})
+"""Packages that another machine may have, whatever is installed here."""
 _PIP = "pip"
 ANY_PIP = (_PIP, "install")
 """The pip in evidence, which other machines and students read: no path of this machine may stand there."""

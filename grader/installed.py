@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.coursecode import PACKAGE, deepest_place, located_imports, own_modules
 from grader.errors import CourseError, GraderError, PackageError
-from grader.extras import ANY_PIP, EXTRAS, MODULES, install_command
+from grader.extras import ANY_PIP, EXTRAS, LIBRARIES, MODULES, install_command
 from grader.markers import PROJECT
 
 MISSPELT, MISSPELT_FILE = 0.8, 0.75
@@ -102,7 +102,7 @@ def misspelt(module: str, course_modules: Collection[str] = ()) -> str:
         near = submodule_near(top, inner) if inner else ""
         near = f"{top}.{near}" if near else ""
     else:
-        near = "" if _is_optional(top) else installed_near(top, course_modules)
+        near = "" if _is_optional(top) or top in LIBRARIES else installed_near(top, course_modules)
         module = top
     return f"no module is called {module}; did you mean {near}?" if near else ""
 

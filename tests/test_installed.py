@@ -39,7 +39,12 @@ def test_packages_that_are_not_here_are_the_machines(names, lines):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("nrom", "norm"), ("nunpy", "numpy"), ("troch", "torch"), ("json.decodr", "json.decoder")],
+    [
+        ("nrom", "norm"),
+        ("nunpy", "numpy"),
+        ("troch", "torch"),
+        ("json.decodr", "json.decoder"),
+    ],
 )
 def test_a_misspelt_module_is_the_courses(name, meant):
     error = missing_error(WHERE, [name, "numba"], course_modules=["norm"])
@@ -48,6 +53,11 @@ def test_a_misspelt_module_is_the_courses(name, meant):
         f"{WHERE}: no module is called {name}; did you mean {meant}?",
         f"{WHERE}: numba is not installed here: pip install 'gpu-grader[numba]'",
     )
+
+
+def test_a_well_known_library_is_not_misspelt_whatever_is_like_it():
+    error = missing_error(WHERE, ["cupy"], course_modules=["copy"])
+    assert type(error) is PackageError
 
 
 @pytest.mark.parametrize("name", ["norm", "json.something_else"])

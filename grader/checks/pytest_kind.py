@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -17,7 +18,7 @@ from grader.checks.junit_results import Result, Unreadable, read_results
 from grader.config.problem import suggestion
 from grader.contracts.call import Call, InputCase
 from grader.contracts.check import CheckKind
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NotObservedError, UnimportableError
 from grader.extras import ANY_PIP, install_command
 from grader.harness.device_errors import must_need_no_gpu
 from grader.harness.server_spec import RUN_TESTS
@@ -28,6 +29,7 @@ from grader.model.score import Award
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext, Subject
 
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 PRINTED_AT_LEAST = 1000
 """Characters that are kept of what one test printed, however many tests print."""
 NOT_RUN = "not run: the tests before it took the time that all of them have together"
@@ -196,7 +198,10 @@ def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str]
         raise CourseError(f"given/{options.file}: is not there; a file of tests is the course's own")
     outcome, note = _collected(options, run)
     if outcome is not Outcome.OBSERVED:
-        raise CourseError(f"given/{options.file}: with the reference: {note}")
+        where, why = f"given/{options.file}", f"with the reference: {note}"
+        if absent := _NO_MODULE.search(note):
+            raise UnimportableError(where, absent[1], why)
+        raise CourseError(f"{where}: {why}")
     return run.answer["tests"], ""
 
 

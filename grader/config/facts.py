@@ -98,7 +98,7 @@ def absent_imports(folder: Path, others: Iterable[str] = ()) -> Mapping[str, str
     """
     had = own_modules(folder, others)
     absent: dict[str, str] = {}
-    for file in (*sorted((folder / "given").glob("*.py")), *sorted((folder / "reference").rglob("*.py"))):
+    for file in (path for part in ("given", "reference") for path in sorted((folder / part).rglob("*.py"))):
         for line, imported in located_imports(file):
             name = imported.partition(".")[0]
             if name not in had and not is_installed(name):

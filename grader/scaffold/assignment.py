@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 
 from grader.errors import UsageError
+from grader.extras import LIBRARIES
 from grader.scaffold.course import quoted
 from grader.scaffold.layout import filled
 
 POINTS = 10
 TAKEN = frozenset({"np", "case"})
 """Names that the files themselves use."""
-LIBRARIES = frozenset({"cupy", "jax", "numba", "numpy", "torch", "triton"})
-"""Packages that the machine that grades may have, whatever is installed here."""
 _ENDINGS = frozenset({"py", "c", "cc", "cpp", "cu", "cuh", "h", "hpp"})
 """Endings of files, which are given by mistake in place of a function."""
 SAMPLES: Mapping[str, tuple[str, str, int]] = {

@@ -15,14 +15,14 @@ from grader.config.codec import unstorable
 from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
-from grader.coursecode import PACKAGE, line_of
-from grader.errors import CourseError, NeedsGpuError, NotObservedError, PackageError
+from grader.coursecode import PACKAGE, line_of, own_modules
+from grader.errors import CourseError, NeedsGpuError, NotObservedError, PackageError, UnimportableError
 from grader.files import show_path
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
-from grader.installed import error_of_import
+from grader.installed import error_of_import, missing_error
 from grader.model.job import GPU, Job, Task
 from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome, Quantity
 from grader.model.options import judging_digest
@@ -145,6 +145,11 @@ class Items:
                 note=str(error),
                 facts={NEEDS_GPU: True},
             )
+        except UnimportableError as error:
+            folder, accepts = Path(self._job.assignment_folder), self._job.accepts
+            raised = missing_error(error.where, [error.module], own_modules(folder, accepts)) or error
+            note, output = "; ".join(raised.problems), error.output
+            fault = Fault.MACHINE if isinstance(raised, PackageError) else Fault.COURSE
         except CourseError as error:
             note, fault, output = "; ".join(error.problems), Fault.COURSE, error.output
         except NotObservedError as error:

@@ -828,6 +828,28 @@ def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_th
     assert (done.returncode, done.stderr.count("not installed here")) == (0, 3)
 
 
+@pytest.mark.parametrize(
+    ("module", "code", "line"),
+    [
+        ("only_there", 5, "only_there is not installed here: install it, or correct the name"),
+        ("vectosr", 4, "no module is called vectosr; did you mean vectors?"),
+    ],
+)
+def test_a_module_that_the_courses_tests_lack_is_told_by_the_same_rule(course, module, code, line):
+    tests = course / "assignments/vectors/given/tests/test_it.py"
+    tests.parent.mkdir(parents=True)
+    tests.write_text(f"import {module}\n\n\ndef test_it(): pass\n")
+    item = "items:\n  - {id: t, title: t, points: 1, check: pytest, file: tests/test_it.py}\n"
+    rubric = course / RUBRIC
+    rubric.write_text(rubric.read_text().replace("items:\n", item).replace("points: 10  #", "points: 11  #"))
+    done = grader(course, "course", "check")
+    assert f"assignments/vectors/given/tests/test_it.py:1: {line}" in done.stderr
+    reference = "assignments/vectors/reference"
+    done = grader(course, "run", reference, "--student", "ann", "--out", "out")
+    first, *_ = json.loads((course / "out/vectors/ann/score.json").read_text())["items"]
+    assert (done.returncode, first["reason"]) == (code, f"given/tests/test_it.py: {line}")
+
+
 def test_a_file_of_the_course_cannot_be_preloaded(course):
     (course / "assignments/vectors/given").mkdir()
     (course / "assignments/vectors/given/helper.py").touch()
