@@ -34,6 +34,7 @@ from grader.harness.missing import (
 from grader.harness.tracebacks import is_raised_in, students_place
 from grader.model.job import Job
 from grader.model.observation import Outcome
+from grader.subject.tools.diagnostics import COMPILED
 
 WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_MEMORY})
 """Ends that may come without a line of the student's."""
@@ -130,6 +131,7 @@ class Explanations:
         files = self._imported_by(module)[:MOST_FILES]
         if files and imported.traceback:
             return f"{imported.note}; {file} is the course's, and imports your {', '.join(files)}"
+        files = files or (() if imported.traceback else self._compiled_for(module)[:MOST_FILES])
         if not files:
             return imported.note
         note = f"importing {' or '.join(files)}: {imported.note.removeprefix(importing)}"
@@ -141,6 +143,14 @@ class Explanations:
         files = self.job.submission.files
         needed = (file for file in self.job.requires.get(module, ()) if file in files)
         return students_files(self._given, module, files) or tuple(needed)
+
+    def _compiled_for(self, module: str) -> tuple[str, ...]:
+        """Return the sources of the library that a file of the course finds by the variable of the build."""
+        with suppress(OSError):
+            text = (self._given / f"{module}.py").read_text(errors="replace")
+            if self.job.build and self.job.build.variable in text:
+                return tuple(file for file in self.job.submission.files if file.endswith(COMPILED))
+        return ()
 
     def of(self, module: str, function: str, call: Call) -> str:
         """Say where in the student's files a call failed, and why; without a function, an import."""

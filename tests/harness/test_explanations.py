@@ -4,6 +4,7 @@ import pytest
 
 from grader.contracts.call import Call
 from grader.harness.explanations import Explanations
+from grader.model.assignment import Build
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
@@ -29,6 +30,7 @@ def explanations(tmp_path):
         workspace=str(tmp_path),
         tasks=(),
         requires={"loads": ("work.cu",)},
+        build=Build(command=("make",), products=("libwork.so",), variable="LIBRARIES"),
     )
     return Explanations(job=job, tool=lambda *of: Call(outcome=Outcome.CRASHED))
 
@@ -94,6 +96,10 @@ ENDED = "the program ended itself (exit status 3)"
             f"importing loads.py: {ENDED}",
             f"importing work.cu: {ENDED}; loads.py loads it, which initializes its static variables",
         ),
+        (
+            f"importing built.py: {ENDED}",
+            f"importing work.cu: {ENDED}; built.py loads it, which initializes its static variables",
+        ),
         (f"importing alone.py: {ENDED}", f"importing alone.py: {ENDED}"),
         (f"importing attn.py: {ENDED}", f"importing attn.py: {ENDED}"),
     ],
@@ -105,6 +111,7 @@ def test_an_import_that_ends_without_a_traceback_names_the_files_that_the_course
         "driver": "import helper\ndef f():\n    from full import x",
         "helper": "import numpy, driver\nfrom attn import f\n",
         "loads": "import ctypes",
+        "built": "import ctypes, os\nctypes.CDLL(os.environ['LIBRARIES'] + '/libwork.so')",
         "alone": "import ctypes",
     }.items():
         (tmp_path / "given").mkdir(exist_ok=True)
