@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader import __version__
 from grader.contracts.report import Report
 from grader.model.magnitude import number
-from grader.model.observation import NOT_CALLED, STUDENTS_DOING
+from grader.model.observation import NOT_CALLED, STUDENTS_DOING, Outcome
 from grader.model.score import Standing
 from grader.reports.item_rows import CHARTS, ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
@@ -91,7 +91,8 @@ class Html(Report):
             worth=lambda lines: fsum(line.possible for line in lines),
             rows=rows,
             banners=banners,
-            explained={line.item for lines in banners.values() for line in lines},
+            explained={line.item for lines in banners.values() for line in lines if not _is_of_build(line)},
+            named={line.item for lines in banners.values() for line in lines},
             repeated={line.item for lines in banners.values() for line in lines[1:]},
             origin=_origin(view),
             ENDINGS=ENDINGS,
@@ -117,18 +118,23 @@ def _in_order(rows: list[ItemRow], view: AudienceView) -> list[ItemRow]:
 
 
 def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
-    """Return the lines by reason that ended several items before any call, as a failed import does.
+    """Return the lines by reason that ended several items before any call: a failed import, or build.
 
-    Items that were skipped because they need one of these are among them.
+    Items that were skipped because they need one of these are among them. The item of a build may be the only
+    one that has the reason; its cases are the compiler's, and no calls.
     """
     by_reason: dict[str, list[Line]] = {}
     for row in rows:
         observation, line = row.observation, row.line
-        if row.state is not LineState.LOST or observation is None or observation.cases or line.missing:
+        if row.state is not LineState.LOST or observation is None or line.missing:
+            continue
+        if observation.cases and not _is_of_build(line):
             continue
         if observation.outcome in STUDENTS_DOING and observation.note == line.reason:
             by_reason.setdefault(line.reason, []).append(line)
-    banners = {reason: lines for reason, lines in by_reason.items() if len(lines) > 1}
+    banners = {
+        reason: lines for reason, lines in by_reason.items() if len(lines) > 1 or _is_of_build(lines[0])
+    }
     skipped = [row for row in rows if row.state is LineState.SKIPPED]
     for lines in banners.values():
         ended = {line.item for line in lines}
@@ -136,7 +142,11 @@ def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
             lines.extend(row.line for row in more)
             ended |= {row.line.item for row in more}
             skipped = [row for row in skipped if row.line.item not in ended]
-    return banners
+    return {reason: lines for reason, lines in banners.items() if len(lines) > 1}
+
+
+def _is_of_build(line: Line) -> bool:
+    return line.outcome == Outcome.NOT_BUILT
 
 
 def _ledger(card: Scorecard) -> Iterator[tuple[str, str]]:

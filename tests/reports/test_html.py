@@ -519,6 +519,34 @@ def test_what_was_skipped_for_a_failed_import_is_part_of_what_it_costs(make):
     assert text.count("see the top of the page") == 4
 
 
+@pytest.mark.parametrize("audience", ["staff", "student"])
+def test_a_build_that_failed_is_the_banner_of_all_that_it_cost(make, audience):
+    error = "blocks.cpp:3:3: 'undeclared' was not declared in this scope"
+    needs = {"clean": ("build",), "product": ("clean",), "ring": ("build",)}
+    items = [make.item("build", "Title build", 0.0, hint="Compile it yourself.")]
+    items += [make.item(name, f"Title {name}", needs=needs.get(name, ())) for name in (*needs, "report")]
+    case = Case(
+        name="blocks.cpp:3:3", outcome=Outcome.NOT_BUILT, called="undeclared = 3;", note="'undeclared'"
+    )
+    built = make.seen("build", outcome=Outcome.NOT_BUILT, note=error, cases=(case,))
+    skipped = [make.seen(name, outcome=Outcome.SKIPPED) for name in needs]
+    card = make.graded(items, [built, *skipped, make.seen("report", 0.0)])
+    text = Page(Html().render(card.staff if audience == "staff" else card.student())).text
+    assert f"9 points lost: {error}" in text
+    assert "Nothing else could be looked at in 3 items: mend this first." in text
+    assert text.count("not looked at: see the top of the page") == 3
+    assert text.count(error) == 1
+    assert "Compile it yourself." in text
+    assert "undeclared = 3;" in text
+
+
+def test_a_build_that_cost_nothing_else_is_no_banner(make):
+    seen = [make.seen("a", outcome=Outcome.NOT_BUILT, note="expected }"), make.seen("b")]
+    text = Page(Html().render(make.graded([make.item(n, f"Title {n}") for n in "ab"], seen).student())).text
+    assert "top of the page" not in text
+    assert "mend this first" not in text
+
+
 def test_a_build_that_failed_shows_its_lines_and_its_output_as_such(make):
     case = Case(name="work.cpp:1", outcome=Outcome.NOT_BUILT, called="int main() {", note="expected }")
     seen = make.seen("a", outcome=Outcome.NOT_BUILT, note="expected }", cases=(case,), output="make: Error 1")
