@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.exit_reason import ExitReasons
-from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, UsageError
+from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, OutdatedError, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
@@ -152,7 +152,9 @@ class RunSummary:
                 tell_line(f"{name}: is not graded, for the bug above")
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
             self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
-            self._ungraded.update(self._senders(self._uploads[number]))
+            of_another_run = isinstance(result, OutdatedError)  # by which they have a grade
+            students = self._students if of_another_run else self._ungraded
+            students.update(self._senders(self._uploads[number]))
             return
         for mistake in result.mistakes:  # the course's: whose submission shows it says nothing
             if mistake not in self._repeated:

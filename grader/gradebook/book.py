@@ -22,6 +22,7 @@ from grader.gradebook.origin import account, now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, MIGRATIONS, OUTDATED, SCORES, SUBMISSIONS, TOTALS
 from grader.model.evidence import Evidence, WorkerRun
+from grader.model.magnitude import number
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
 from grader.scoring.score import UNSEEN
@@ -123,7 +124,15 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         is_new, newer, same_files = self.database.write(add)
         if newer:
             of, began = evidence.submission, _began(evidence)
-            times = f"begun {newer}, this one {began}" if newer != began else f"both begun {began}"
+            grades = [g for who in of.students for g in self.grades(assignment=of.assignment, student=who)]
+            latest = max(grades, key=lambda grade: grade.began)
+            counts = f"with {_points(latest.card, latest.student)}"
+            own = _points(card, latest.student)
+            times = (
+                f"begun {newer}, {counts}; this one {began}, with {own}"
+                if newer != began
+                else f"both begun {began}; {counts}, this one {own}"
+            )
             raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
                 f"already ({times}), and this one stands in the history alone; run it with --fresh to "
@@ -227,6 +236,12 @@ def read_grade(row: RowMapping) -> RecordedGrade:
     """Read a row of `grade_rows`."""
     rest = {name: value for name, value in row.items() if name not in {"body", "card"}}
     return RecordedGrade(submission=revive(Submission, row["body"]), card=read_card(row["card"]), **rest)
+
+
+def _points(card: Scorecard, student: str) -> str:
+    """Return `7 / 12`, after lateness."""
+    adjusted = next(total.adjusted for total in card.totals if total.student == student)
+    return f"{number(adjusted)} / {number(card.points.possible)}"
 
 
 def _newer(connection: Connection, submission: int, evidence: Evidence) -> str:

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -277,6 +278,25 @@ def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, boo
     assert "ann, tiny: a later run is recorded already" in done.stderr.splitlines()[0]
     assert course.points() == {"double": 1, "square": 2}
     assert [mark["student"] for mark in shown(course, "export", "json")] == ["ann", "ben"]
+
+
+def test_of_an_archive_that_does_not_count_its_points_and_those_that_count_are_told(course, book):
+    course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nben\n")
+    right = course.submit("ann")
+    text = Path(right).read_bytes()
+    course.run("run", right, "--gradebook", str(book))
+    evidence = course.results() / "evidence.jsonl"
+    began = course.records()[0]["run"]["started_at"]
+    old = evidence.read_text().replace(began, "2001-01-01T00:00:00+00:00")
+    wrong = course.submit("ann", "def double(x): return x\ndef square(x): return x * x")
+    course.run("run", wrong, "--gradebook", str(book))
+    Path(right).write_bytes(text)
+    evidence.write_text(old)
+    done = course.run("run", right, course.submit("ben"), "--gradebook", str(book))
+    first, *rest = done.stderr.splitlines()
+    assert ", with 2 / 3; this one 2001-01-01T00:00:00+00:00, with 3 / 3), and this one stands" in first
+    assert not [line for line in rest if "not graded" in line or "without a submission" in line]
 
 
 def test_a_class_whose_later_runs_are_recorded_is_told_so_once(course, book):
