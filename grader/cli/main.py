@@ -27,7 +27,7 @@ COMMANDS = {
     "course": "Check the course: its settings, rubrics, families of inputs and oracles.",
     "init": "Begin a course: a folder with all that grader asks for.",
     "new": "Begin an assignment: a small one that works, to be changed.",
-    "pack": "Pack the course's own submissions as archives.",
+    "pack": "Pack the course's own submissions, or what students get, as archives.",
     "manual": "Give points by hand: a table out, and in again.",
     "review": "Grade on local web pages what needs a person: answers, flagged and held items.",
     "record": "Record the grades of results folders in the gradebook.",

@@ -1,4 +1,4 @@
-"""`grader pack`: reproducible archives of the course's own submissions."""
+"""`grader pack`: reproducible archives of the course's own submissions, and of what students get."""
 
 from __future__ import annotations
 
@@ -11,21 +11,83 @@ from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.errors import CourseError, ExitCode, UsageError
 from grader.files import obstacle, write_whole
 
+HANDOUTS = "handouts"
+"""The folder of the archives for students."""
+
 
 @click.command("pack")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option("--handout", is_flag=True, help="Pack what students get of each assignment.")
+@click.option("--given", is_flag=True, help="With --handout: the files of given/ as well.")
 @click.option("--check", is_flag=True, help="Write nothing; end with 4 if an archive is stale.")
 @SUMS_AS_JSON
 @click.pass_context
-def command(context: click.Context, patterns: tuple[str, ...], check: bool, as_json: bool) -> int:
+def command(
+    context: click.Context, patterns: tuple[str, ...], handout: bool, given: bool, check: bool, as_json: bool
+) -> int:
     """Pack tests/submissions/NAME/ as submissions/NAME.tar.gz, for all whose names match a PATTERN.
+
+    With --handout pack handout.md and starter/ of each assignment as handouts/NAME.zip: what students get,
+    and nothing of the reference, the oracle, the inputs or the rubric.
 
     Only what is not yet what its sources say is written. Nothing in an archive tells when, where and by
     whom it was made, so that packing again changes nothing.
 
     Exit codes: 0 packed, 2 usage, 4 the sources are wrong, or with --check an archive is stale.
     """
-    return pack(find(context).folder, patterns, check=check, as_json=as_json)
+    course = find(context).folder
+    if handout:
+        return pack_handouts(course, patterns, with_given=given, check=check, as_json=as_json)
+    if given:
+        raise UsageError("--given: goes with --handout")
+    return pack(course, patterns, check=check, as_json=as_json)
+
+
+def pack_handouts(
+    course: Path, patterns: tuple[str, ...], *, with_given: bool, check: bool, as_json: bool
+) -> int:
+    """Write the stale hand-outs of a course, or with `check` only name them and return 4 if there are any.
+
+    Raises:
+        UsageError: no assignment matches.
+        CourseError: there are none, one has nothing to hand out, or an archive cannot be written.
+    """
+    from grader.config.problem import suggestion
+    from grader.packing.archives import same, zip_file
+    from grader.packing.handouts import handout_files
+
+    folders = {file.parent.name: file.parent for file in sorted(course.glob("assignments/*/assignment.py"))}
+    if not folders:
+        raise CourseError("assignments: has no assignments; grader new NAME begins one")
+    chosen = [name for name in folders if _matches(name, patterns)]
+    if not chosen:
+        name = " ".join(patterns)
+        raise UsageError(f"{name}: there is no assignment of that name; {suggestion(name, folders)}")
+    problems: list[str] = []
+    contents: dict[str, dict[str, bytes]] = {}
+    for name in chosen:
+        try:
+            contents[name] = handout_files(folders[name], with_given=with_given)
+        except CourseError as error:
+            problems += error.problems
+    if problems:
+        raise CourseError(*problems)
+    changed: dict[str, str] = {}
+    for name, files in contents.items():
+        archive, packed = course / HANDOUTS / f"{name}.zip", zip_file(files)
+        if same(archive.read_bytes() if archive.is_file() else b"", packed):
+            continue
+        if not check:
+            _write(archive, packed)
+        names = ", ".join(file.removeprefix(f"{name}/") for file in files)
+        state = "stale; run grader pack --handout" if check else f"written with {names}"
+        changed[f"{HANDOUTS}/{archive.name}"] = state
+    if as_json:
+        echo_json({"stale" if check else "written": [*changed]})
+    else:
+        for archive_name, state in changed.items():
+            echo(f"{archive_name}: {state}")
+    return ExitCode.COURSE if check and changed else ExitCode.GRADED
 
 
 def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, as_json: bool = False) -> int:

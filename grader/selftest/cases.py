@@ -16,13 +16,12 @@ from grader.config.units import Quotient
 from grader.errors import CourseError, UsageError
 from grader.files import holds_files, show_path
 from grader.model.rubric import Rubric
+from grader.packing.handouts import STARTER
 from grader.plugins import Plugins
 from grader.selftest.expectations import SOURCES, Expectation, Points, read_expectations
 
 ARCHIVES = "submissions"
 """The folder of their archives."""
-STARTER = "starter"
-"""The folder of an assignment with what students begin with."""
 
 
 class Role(StrEnum):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import shutil
 import sys
+import zipfile
 
 import pytest
 
@@ -130,3 +133,121 @@ def test_where_nothing_can_be_written_a_line_says_so(course, pack):
     assert code == 4
     assert err[0].startswith(f"grader: {course}/submissions/ann.tar.gz: cannot be written (File exists)")
     assert (course / "submissions").read_text() == "a file in the way"
+
+
+@pytest.fixture
+def assignment(course):
+    """An assignment with something of each kind."""
+    folder = course / "assignments" / "layers"
+    sources = {
+        "handout.md": "# Layers\n",
+        "assignment.py": "ASSIGNMENT\n",
+        "checks.py": "CHECKS\n",
+        "data/secret.txt": "DATA\n",
+        "expected.py": "ORACLE\n",
+        "given/driver.py": "DRIVER\n",
+        "given/src/Makefile": "all:\n",
+        "inputs.py": "INPUTS\n",
+        "reference/layers.py": "SOLUTION\n",
+        "starter/layers.py": "# yours to write\n",
+        "starter/layers.py~": "SOLUTION\n",
+        "starter/.layers.py.swp": "SOLUTION\n",
+        "starter/.ipynb_checkpoints/layers.py": "SOLUTION\n",
+        "starter/__pycache__/layers.pyc": "SOLUTION\n",
+        "starter/src/Makefile": "all:\n",
+    }
+    for name, text in sources.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (course / "rubrics").mkdir()
+    (course / "rubrics" / "layers.yaml").write_text("RUBRIC\n")
+    return folder
+
+
+def handed_out(course):
+    with zipfile.ZipFile(course / "handouts" / "layers.zip") as opened:
+        return {name: opened.read(name).decode() for name in opened.namelist()}
+
+
+STARTED = {
+    "layers/handout.md": "# Layers\n",
+    "layers/layers.py": "# yours to write\n",
+    "layers/src/Makefile": "all:\n",
+}
+
+
+def test_a_hand_out_holds_the_page_and_the_starter_and_nothing_else(course, assignment, pack):
+    written = "handouts/layers.zip: written with handout.md, layers.py, src/Makefile"
+    assert pack("--handout") == (0, [written], [])
+    assert handed_out(course) == STARTED
+    assert not (course / "submissions").exists()
+
+
+def test_given_files_are_handed_out_where_that_is_asked_for(course, assignment, pack):
+    code, out, _ = pack("--handout", "--given", "lay*")
+    assert (code, out) == (
+        0,
+        ["handouts/layers.zip: written with driver.py, handout.md, layers.py, src/Makefile"],
+    )
+    assert handed_out(course) == {**STARTED, "layers/driver.py": "DRIVER\n"}
+    assert pack("--handout", "--check", "--given") == (0, [], [])
+    assert pack("--handout", "--check")[0] == 4
+
+
+def test_a_hand_out_has_the_same_bytes_whenever_it_is_packed(course, assignment, pack):
+    pack("--handout")
+    archive = course / "handouts" / "layers.zip"
+    before = archive.read_bytes()
+    assert pack("--handout") == (0, [], [])
+    archive.unlink()
+    os.utime(assignment / "handout.md", (1, 1))
+    (assignment / "starter" / "layers.py").chmod(0o600)
+    pack("--handout")
+    assert archive.read_bytes() == before
+
+
+def test_check_names_a_hand_out_that_is_stale_and_leaves_it(course, assignment, pack):
+    pack("--handout")
+    (assignment / "handout.md").write_text("# Layers, corrected\n")
+    stale = "handouts/layers.zip: stale; run grader pack --handout"
+    assert pack("--handout", "--check") == (4, [stale], [])
+    assert handed_out(course) == STARTED
+    code, out, _ = pack("--handout", "--json")
+    assert (code, json.loads("".join(out))["written"]) == (0, ["handouts/layers.zip"])
+
+
+def test_a_link_in_the_starter_is_refused_for_it_may_lead_to_the_solution(course, assignment, pack):
+    (assignment / "starter" / "more.py").symlink_to("../reference/layers.py")
+    (assignment / "starter" / "all").symlink_to("../reference")
+    code, out, err = pack("--handout")
+    assert (code, out) == (4, [])
+    why = "is a link, which may lead to a solution; put a copy there"
+    assert err == [f"grader: assignments/layers/starter/{name}: {why}" for name in ("all", "more.py")]
+    assert not (course / "handouts").exists()
+    shutil.rmtree(assignment / "starter")
+    (assignment / "starter").symlink_to("reference")
+    assert "layers/starter: is a link" in pack("--handout")[2][0]
+
+
+def test_a_given_file_that_is_another_one_in_the_starter_is_named(assignment, pack):
+    (assignment / "given" / "src" / "Makefile").write_text("none:\n")
+    code, _, (err,) = pack("--handout", "--given")
+    assert code == 4
+    given, starter = (f"assignments/layers/{part}/src/Makefile" for part in ("given", "starter"))
+    why = "and would lie in its place; make them equal, or remove one"
+    assert err == f"grader: {given}: differs from {starter}, {why}"
+
+
+def test_what_has_no_hand_out_is_one_line(course, assignment, pack):
+    none = "there is no assignment of that name; did you mean layers?"
+    assert pack("--handout", "layer") == (2, [], [f"grader: layer: {none}"])
+    assert pack("--given") == (2, [], ["grader: --given: goes with --handout"])
+    (course / "assignments" / "empty").mkdir()
+    (course / "assignments" / "empty" / "assignment.py").write_text("")
+    code, out, (err,) = pack("--handout")
+    assert (code, out) == (4, [])
+    assert err == "grader: assignments/empty: has neither handout.md nor starter/; write what students get"
+    assert pack("--handout", "layers")[0] == 0
+    shutil.rmtree(course / "assignments")
+    code, _, (err,) = pack("--handout")
+    assert (code, err) == (4, "grader: assignments: has no assignments; grader new NAME begins one")
