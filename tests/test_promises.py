@@ -96,6 +96,18 @@ def test_every_generated_part_is_used(docs: ModuleType):
     assert set(re.findall(r"<!-- generated: ([a-z-]+) -->", pages)) == set(docs.PARTS)
 
 
+def test_every_attack_that_is_graded_is_listed_and_is_there():
+    rows = re.findall(r"^\| (`[^|]+) \|", read("attacks.md"), re.MULTILINE)
+    listed: set[str] = set()
+    for row in rows:
+        first, *others = re.findall(r"`(\w+)`", row)
+        stem = first.rpartition("_")[0]  # `_phase` beside `attack_gpu_switch_frames`
+        listed |= {first, *(stem + name if name.startswith("_") else name for name in others)}
+    folders = {path.name for path in (ROOT / "tests" / "submissions").iterdir()}
+    assert listed - folders == set()
+    assert {name for name in folders if name.startswith("attack_")} - listed == set()
+
+
 @pytest.mark.parametrize("hook", HOOKS)
 def test_a_hook_says_what_is_asked_when_who_is_asked_and_what_answers_mean(hook: str):
     lines = (inspect.getdoc(HOOKS[hook]) or "").splitlines()
