@@ -1,5 +1,7 @@
 """What the documentation promises, held against the code."""
 
+import builtins
+import importlib
 import importlib.util
 import inspect
 import os
@@ -106,6 +108,24 @@ def test_every_attack_that_is_graded_is_listed_and_is_there():
     folders = {path.name for path in (ROOT / "tests" / "submissions").iterdir()}
     assert listed - folders == set()
     assert {name for name in folders if name.startswith("attack_")} - listed == set()
+
+
+@pytest.mark.parametrize("part", ["check", "engine", "exporter", "platform", "report", "sandbox"])
+def test_an_error_that_a_contract_names_can_be_imported_with_it(part: str):
+    module = importlib.import_module(f"grader.api.{part}")
+    contracts = [
+        value
+        for name in module.__all__
+        if inspect.isclass(value := getattr(module, name)) and value.__module__.startswith("grader.contracts")
+    ]
+    texts = [
+        inspect.getdoc(member) or ""
+        for contract in contracts
+        for name, member in vars(contract).items()
+        if not name.startswith("_") and callable(member)
+    ]
+    named = {error for text in texts for error in re.findall(r"\b[A-Z]\w+Error\b", text)}
+    assert {error for error in named if not hasattr(builtins, error)} <= set(module.__all__)
 
 
 @pytest.mark.parametrize("hook", HOOKS)

@@ -17,7 +17,7 @@ from grader.contracts.engine import (
     Waits,
 )
 from grader.engines.job_file import remove_job, worker_command, write_job
-from grader.errors import NotObservedError
+from grader.errors import NotObservedError, UsageError
 from grader.model.job import WAITS, Job, Task
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Records",
     "Session",
     "Task",
+    "UsageError",
     "Waits",
     "remove_job",
     "worker_command",
