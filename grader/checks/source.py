@@ -121,6 +121,8 @@ class Source(CheckKind):
         if call.outcome is not Outcome.OBSERVED:
             return refusal(context, f"{file} cannot be looked at: it takes too much time or memory", call)
         facts: dict[str, Any] = call.value
+        if "too_deep" in facts:  # which tells nothing of whether it can be imported
+            return refusal(context, f"{file} cannot be looked at: it is nested too deeply, or too large")
         if "problem" in facts:
             place = f"{file}:{facts['line']}" if facts["line"] else file
             unread = refusal(context, f"{place}: {facts['problem']}")

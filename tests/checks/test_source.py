@@ -209,6 +209,23 @@ def test_a_file_that_python_does_not_read_has_one_note_here_and_where_it_is_impo
     assert observation.facts == {NOT_IMPORTED: ""}
 
 
+@pytest.mark.parametrize(
+    ("code", "observed"),
+    [
+        (f"@numba.njit(cache=0x{'F' * 6000})\ndef max_cpu(A, B): pass\n", True),
+        (f"def max_cpu(A, B): pass\nx = 1{' + 1' * 2000}\n", True),
+        (f"def max_cpu(A, B): pass\nx = y{'.real' * 2500}\n", True),
+        (f"def max_cpu(A, B): pass\nx = {'-' * 60_000}1\n", False),
+    ],
+    ids=["a number of many digits", "a long sum", "a long chain", "deeper than Python imports"],
+)
+def test_a_long_expression_neither_hides_a_rule_nor_is_a_bug_of_ours(real_context, code, observed):
+    observation = KIND.observe(options(), real_context({"work.py": code}, COURSE))
+    assert (observation.outcome is Outcome.OBSERVED) == observed
+    assert observation.fault is None
+    assert NOT_IMPORTED not in observation.facts
+
+
 def test_a_bug_of_our_tool_is_not_held_against_the_student(real_context):
     context = real_context({"work.py": FLAT}, COURSE)
     observation = KIND.observe(options(function=["f"]), context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from .names import ModuleNames
 USES = 2000
 NAMES = 50
 LINE = 200
+DEPTH = 20_000
+"""Python imports what is nested less than 3,000 deep; here a level takes several calls."""
 PYTHON_2 = ("call to 'print'", "call to 'exec'", "multiple exception types must be parenthesized")
 """Messages of Python 3 on the three things that Python 2 programs stumble over first."""
 
@@ -26,6 +29,7 @@ def main(path: str, function: str) -> dict[str, Any]:
     the file is no Python 3, in the words in which its import fails, `names` (of functions, methods and
     classes) if it has no such function, otherwise `uses`, `decorators`, `loops`, `followed`.
     """
+    sys.setrecursionlimit(DEPTH)
     with open(path, "rb") as file:
         content = file.read()
     try:
@@ -35,13 +39,15 @@ def main(path: str, function: str) -> dict[str, Any]:
             tree = ast.parse(content)
     except SyntaxError as error:
         return {"problem": of_python_2(error.msg), "line": error.lineno or 0}
-    except (ValueError, RecursionError, MemoryError) as error:
-        return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
+    except ValueError as error:
+        return {"problem": f"cannot be read as Python ({error})", "line": 0}
+    except (RecursionError, MemoryError):
+        return {"too_deep": True}
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
     try:
         return _look(ModuleNames(tree), tree, function, lines)
     except RecursionError:
-        return {"problem": "nested too deeply to be looked at", "line": 0}
+        return {"too_deep": True}
 
 
 def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[str]) -> dict[str, Any]:
@@ -73,10 +79,18 @@ def _decorator(module: ModuleNames, node: ast.expr) -> Iterator[dict[str, Any]]:
     keywords = {}
     line = node.lineno
     if isinstance(node, ast.Call):
-        keywords = {k.arg: ast.unparse(k.value)[:LINE] for k in node.keywords if k.arg}
+        keywords = {k.arg: _written(k.value)[:LINE] for k in node.keywords if k.arg}
         node = node.func
     for name in module.scope.names(node):
         yield {"name": name, "keywords": keywords, "line": line}
+
+
+def _written(node: ast.expr) -> str:
+    """Return an expression as Python's text; empty for a number of more digits than Python writes down."""
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        return ""
 
 
 def of_python_2(message: str) -> str:
