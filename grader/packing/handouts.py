@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from posixpath import normpath
+from urllib.parse import unquote
 
 from grader.errors import CourseError
-from grader.files import obstacle, show_path
+from grader.files import is_file, obstacle, show_path
+from grader.text import one_line
 
 PAGE = "handout.md"
 STARTER = "starter"
 """The folder of an assignment with what students begin with."""
 GIVEN = "given"
+_LINK = re.compile(r"\]\(\s*([^)\s#]+)")
+"""The path of an inline link of Markdown, without its fragment and title."""
 
 
 def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]:
@@ -23,7 +29,8 @@ def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]
 
     Raises:
         CourseError: there is neither a page nor a starter; a file cannot be read, or is a link, which may
-            lead to a solution; or two files of one path differ.
+            lead to a solution; two files of one path differ; or the page shows a file of the assignment that
+            would not be in it.
     """
     files: dict[str, bytes] = {}
     places: dict[str, Path] = {}
@@ -37,6 +44,7 @@ def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]
                 other = f"{show_path(path)}: differs from {show_path(places[name])}"
                 problems.append(f"{other}, and would lie in its place; make them equal, or remove one")
             places.setdefault(name, path)
+    problems += _missing_links(folder, files)
     if not files and not problems:
         problems.append(f"{show_path(folder)}: has neither {PAGE} nor {STARTER}/; write what students get")
     if problems:
@@ -53,6 +61,18 @@ def _sources(folder: Path, *, with_given: bool) -> Iterator[tuple[str, Path]]:
             name = path.relative_to(folder / part)
             if not any(map(_is_left_behind, name.parts)):
                 yield name.as_posix(), path
+
+
+def _missing_links(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield the files of the assignment to which the page links, such as figures, and that nobody gets."""
+    page = files.get(PAGE, b"").decode(errors="replace")
+    for target in dict.fromkeys(map(unquote, _LINK.findall(page))):
+        name = normpath(target)
+        if name not in files and is_file(folder / name):  # [&](int i) of C++ is none
+            beside = name.removeprefix(f"{STARTER}/")
+            advice = f"write {beside}" if beside in files else f"put it into {STARTER}/, or remove the link"
+            where = f"{show_path(folder / PAGE)}: links to {one_line(target)}"
+            yield f"{where}, which is not in the zip; {advice}"
 
 
 def _is_left_behind(name: str) -> bool:

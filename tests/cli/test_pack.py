@@ -238,6 +238,30 @@ def test_a_given_file_that_is_another_one_in_the_starter_is_named(assignment, pa
     assert err == f"grader: {given}: differs from {starter}, {why}"
 
 
+def test_a_file_that_the_page_shows_and_nobody_gets_is_named(course, assignment, pack):
+    page = assignment / "handout.md"
+    page.write_text(
+        "![a plan](figures/the%20plan.png 'Plan') [&](int i) [web](https://a.edu/inputs.py) [a](#b)\n"
+        "[c](./layers.py#L2)\n"
+    )
+    assert pack("--handout")[0] == 0
+    (assignment / "figures").mkdir()
+    (assignment / "figures" / "the plan.png").write_text("PNG")
+    page.write_text(f"{page.read_text()}[c](starter/layers.py) [d](reference/layers.py)")
+    code, _, err = pack("--handout")
+    assert code == 4
+    line = "grader: assignments/layers/handout.md: links to {}, which is not in the zip; {}"
+    assert err == [
+        line.format("figures/the plan.png", "put it into starter/, or remove the link"),
+        line.format("starter/layers.py", "write layers.py"),
+        line.format("reference/layers.py", "put it into starter/, or remove the link"),
+    ]
+    (assignment / "figures").rename(assignment / "starter" / "figures")
+    page.write_text("![a plan](figures/the%20plan.png)")
+    assert pack("--handout")[0] == 0
+    assert "layers/figures/the plan.png" in handed_out(course)
+
+
 def test_what_has_no_hand_out_is_one_line(course, assignment, pack):
     none = "there is no assignment of that name; did you mean layers?"
     assert pack("--handout", "layer") == (2, [], [f"grader: layer: {none}"])
