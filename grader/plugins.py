@@ -224,6 +224,7 @@ class Plugins:
         """Collect the answers of every plugin, as they are taken, by name.
 
         Raises:
+            PackageError: a plugin of the course imports what is not installed here.
             CourseError: a plugin fails or its answer is not taken, or two answers have one name.
         """
         answers_by_name: dict[str, Any] = {}
@@ -279,6 +280,7 @@ class Kinds(Mapping[str, CheckKind]):
 
         Raises:
             KeyError: there is none of this name.
+            PackageError: its module imports what is not installed here.
             CourseError: its module cannot be imported, or its class is no kind of this name.
         """
         answer = self._answers[name]

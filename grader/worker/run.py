@@ -44,6 +44,7 @@ def run(
 
     Raises:
         NotObservedError: the job cannot be read, or the outbox cannot be written.
+        PackageError: a plugin of the course imports what is not installed here.
         CourseError: a plugin of the course cannot be loaded.
     """
     job = from_plain(Job, loads(job_file.read_text()), where=str(job_file))
