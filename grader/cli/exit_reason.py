@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from grader.grading.score import Graded
 
 _LISTED = 3
-_CAUSE = 200
+_CAUSE = 300
 """Characters of a cause; the pages have it whole."""
 _PLACE = re.compile(r"(\S+\.\w+:\d+)")
 """File and line of a mistake: those of other lines are other mistakes."""
+_DETAILS = re.compile(r"(?<![\w.:])(\d[^():;]*) \(([^()]*)\)")
+"""What follows a number in brackets, as in `busy in 6 of 6 rounds (…; …)`: parts, of which each submission
+may have others."""
 _OPEN = "points are open, and --require-final is given"
 _WORDS = {
     ExitCode.USAGE: "with a name or an option that cannot be used",
@@ -35,7 +38,7 @@ class ExitReasons:
     def __init__(self, *, require_final: bool) -> None:
         self._require_final = require_final
         self._causes: dict[ExitCode, Counter[str]] = {}
-        """By code, how many submissions have each cause, whatever numbers are in it."""
+        """By code, how many submissions have each cause, whatever numbers and details are in it."""
         self._texts: dict[str, dict[str, None]] = {}
         """By cause, its texts with their numbers."""
         self._submissions: Counter[ExitCode] = Counter()
@@ -57,17 +60,25 @@ class ExitReasons:
             self._causes.setdefault(code, Counter())[cause] += 1
 
     def _folded(self, text: str) -> str:
-        """Return a text with `#` for its numbers, but for those of lines in files."""
-        parts = _PLACE.split(text)
+        """Return a text without details, and with `#` for its numbers but for those of lines in files."""
+        parts = _PLACE.split(_DETAILS.sub(r"\1", text, count=1))
         parts[::2] = map(fold, parts[::2])
         cause = "".join(parts)
         self._texts.setdefault(cause, {})[text] = None
         return cause
 
     def _shown(self, cause: str, count: int) -> str:
+        """Return the first text of a cause, with the details of all, and how many submissions have it."""
         texts = self._texts[cause]
-        differ = ", numbers differ" if len(texts) > 1 else ""
-        return one_line(f"{next(iter(texts))[:_CAUSE]} ({count}{differ})")
+        details: dict[str, None] = {}
+        for text in texts:
+            if match := _DETAILS.search(text):
+                details.update(dict.fromkeys(match[2].split("; ")))
+        first = next((text for text in texts if _DETAILS.search(text)), next(iter(texts)))
+        joined = "; ".join(details)
+        whole = _DETAILS.sub(lambda match: f"{match[1]} ({joined})", first, count=1)
+        differ = ", numbers differ" if len({_DETAILS.sub(r"\1", text, count=1) for text in texts}) > 1 else ""
+        return one_line(f"{_cut(whole)} ({count}{differ})")
 
     @property
     def code(self) -> ExitCode:
@@ -84,3 +95,11 @@ class ExitReasons:
         more = f"; {len(causes) - _LISTED} more" if len(causes) > _LISTED else ""
         of = counted(self._submissions[code], "submission")
         return f"exit code {int(code)}: {of} {_WORDS[code]}" + (f": {listed}{more}" if listed else "")
+
+
+def _cut(text: str) -> str:
+    """Return a text of at most so many characters and an ellipsis, cut where a word ends."""
+    if len(text) <= _CAUSE:
+        return text
+    head = text[:_CAUSE]
+    return f"{head.rpartition(' ')[0] or head} …"

@@ -18,6 +18,20 @@ def busy(rounds):
     return ExitCode.NOT_OBSERVED, f"q2.speed: busy in {rounds} of {rounds} rounds"
 
 
+def not_timed(rounds, *causes):
+    why = f" ({'; '.join(causes)})" if causes else ""
+    busy = f"the machine was busy in {rounds} of {rounds} rounds{why}"
+    return (
+        ExitCode.NOT_OBSERVED,
+        f"q2.speed: not timed: {busy}; nothing is lost, and the next run tries again",
+    )
+
+
+WAITED, OTHERS, SYSTEM = (
+    "a loop had to wait for its core",
+    "other programs ran on the cores",
+    "the system itself worked on the cores",
+)
 NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
 
 
@@ -48,6 +62,34 @@ NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
             [graded(*((ExitCode.COURSE, f"double: inputs.py:{line}: ValueError") for line in (3, 4)))],
             "exit code 4: 1 submission with a mistake in files of the course: "
             "double: inputs.py:3: ValueError (1); double: inputs.py:4: ValueError (1)",
+        ),
+        (
+            [
+                graded(not_timed(6)),
+                *(graded(not_timed(6, *causes)) for causes in ([WAITED], [WAITED, OTHERS], [SYSTEM])),
+            ],
+            "exit code 5: 4 submissions incomplete: q2.speed: not timed: the machine was busy in 6 of 6 "
+            f"rounds ({WAITED}; {OTHERS}; {SYSTEM}); nothing is lost, and the next run tries again (4)",
+        ),
+        (
+            [graded(not_timed(6, WAITED)), graded(not_timed(17, OTHERS, WAITED))],
+            "exit code 5: 2 submissions incomplete: q2.speed: not timed: the machine was busy in 6 of 6 "
+            f"rounds ({WAITED}; {OTHERS}); nothing is lost, and the next run tries again "
+            "(2, numbers differ)",
+        ),
+        (
+            [graded((ExitCode.NOT_OBSERVED, f"q2.speed: {tool} is not here ({tool})")) for tool in "ab"],
+            "exit code 5: 2 submissions incomplete: "
+            "q2.speed: a is not here (a) (1); q2.speed: b is not here (b) (1)",
+        ),
+        (
+            [graded((ExitCode.COURSE, f"double: {'many words ' * 40}"))],
+            "exit code 4: 1 submission with a mistake in files of the course: "
+            f"double: {'many words ' * 26}many … (1)",
+        ),
+        (
+            [graded((ExitCode.COURSE, "x" * 999))],
+            f"exit code 4: 1 submission with a mistake in files of the course: {'x' * 300} … (1)",
         ),
         ([ExitCode.NOT_ACCEPTED, ExitCode.NOT_ACCEPTED, graded()], "exit code 6: 2 submissions refused"),
     ],
