@@ -48,6 +48,7 @@ EMPTY_AT_MOST = 4096
 """Bytes of a file in which a first word stands, if it has any."""
 _WALLS = (
     (re.compile(r"\bEOFError: EOF when reading a line\b"), "nobody types anything where it is graded"),
+    (re.compile(r"\bBdbQuit\b"), "a breakpoint was left in it, and nobody debugs it where it is graded"),
     (re.compile(r"\[Errno 30\] Read-only file system\b"), "only below /tmp may it write"),
     (
         re.compile(r"\bname resolution\b|\bName or service not known\b|\[Errno 101\] Network is unr"),

@@ -54,6 +54,11 @@ def explained(explanations):
         ("there is no function f()", "full", ""),
         ("f(): EOFError: EOF when reading a line", "full", "; nobody types anything where it is graded"),
         (
+            "f(): BdbQuit in bdb.py:115 (if self.quitting: raise BdbQuit) (full.py:30, in f())",
+            "full",
+            "; a breakpoint was left in it, and nobody debugs it where it is graded",
+        ),
+        (
             "f(): OSError: [Errno 30] Read-only file system: 'log.txt'",
             "full",
             "; only below /tmp may it write",
