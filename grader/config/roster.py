@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.config.decode import quoted
 from grader.config.problem import Problem
-from grader.config.table import TableError, decode_table, heading, rows
+from grader.config.table import DELIMITERS, TableError, decode_table, delimiter_of, heading, rows
 from grader.files import show_path
 from grader.model.roster import FILE_IDS, Roster, Student
 
@@ -37,6 +37,10 @@ _FORMS = {
 }
 """The pattern of a column's values and its description; the first is that of a folder's name in intake."""
 _UNIQUE = ("student", *FILE_IDS, "sis_id", "email")
+_PLURALS = {"groups", "sections"}
+"""Headings in exports of Moodle (participants) and Gradescope, whose cells may name several."""
+_SHORT = 4
+"""Letters of a heading for which another letter makes another word (`term`, `team`)."""
 _LISTED = 4
 _POINTS_ROW = "points possible"
 """Canvas' gradebook begins with a row that is no student."""
@@ -51,10 +55,13 @@ def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...
     where = show_path(file)
     table = _Table()
     try:
-        lines = rows(decode_table(file.read_bytes()))
+        text = decode_table(file.read_bytes())
+        table.delimiter = delimiter_of(text)
+        lines = rows(text)
         wrong = [(1, message) for message in table.read_header(next(lines, (1, []))[1])]
         for line, cells in () if wrong else lines:
             wrong += [(line, message) for message in table.read_row(cells, line)]
+        wrong = sorted([*wrong, *table.letters_among_numbers()], key=lambda each: each[0])
     except OSError as error:
         message = f"{where} cannot be read ({error.strerror}); name a CSV file beside course.yaml"
         return Roster(), (Problem(path=("roster",), message=message),), ()
@@ -69,6 +76,8 @@ class _Table:
 
     def __init__(self) -> None:
         self.students: list[Student] = []
+        self.delimiter = ","
+        """What stands between cells."""
         self.lines: dict[str, int] = {}
         """By the name of a student."""
         self._teams: dict[str, str] = {}
@@ -76,6 +85,8 @@ class _Table:
         self._columns: dict[str, tuple[int, str]] = {}
         """By field: where its column is, and what the file calls it."""
         self._width = 0
+        self._canvas_ids: list[tuple[int, str]] = []
+        """The line and the value of each."""
         self._lines: dict[tuple[str, str], tuple[int, str]] = {}
         """By field and value: the line that has it, and its student."""
 
@@ -89,11 +100,42 @@ class _Table:
                 yield f"the columns {both} are both for {_spelled(field)}; rename one or take it out"
             elif field:
                 self._columns[field] = place, cell.strip()
-        if "student" not in self._columns:
+        misspelt = [(cell, meant) for cell in cells if (meant := self._meant(heading(cell), fields_of))]
+        for cell, meant in misspelt:
+            yield f"unknown column {quoted(cell.strip())}; did you mean {meant}?"
+        if "student" not in {*self._columns, *(fields_of[meant] for _, meant in misspelt)}:
             names = ", ".join(quoted(cell.strip()) for cell in cells[:_LISTED])
             has = f"; the first line is to name the columns, and has {names}" if names else ""
             yield f"there is no column student; give one with the names that results are kept under{has}"
         self._width = len(cells)
+
+    def _meant(self, name: str, fields_of: Mapping[str, str]) -> str:
+        """Return the heading of a column that is missing which a name may be a slip for; empty for none."""
+        if name in fields_of or name in _PLURALS:
+            return ""
+        missing = (known for known, field in fields_of.items() if field not in self._columns)
+        return next((known for known in missing if _is_slip(name, known)), "")
+
+    def letters_among_numbers(self) -> Iterator[tuple[int, str]]:
+        """Yield a line and what is wrong there for each Canvas id with letters, if most are numbers."""
+        others = [(line, value) for line, value in self._canvas_ids if not value.isdigit()]
+        if len(self._canvas_ids) - len(others) >= 2 * len(others):
+            for line, value in others:
+                column = self._columns["canvas_id"][1]
+                yield line, f"{column}: {quoted(value)} is no number, as the others are; correct it"
+
+    def _other_separator(self, cells: Sequence[str]) -> str:
+        """Say which cell is several, written with the separator of another table; empty if none is."""
+        for separator, name in DELIMITERS.items():
+            parted = re.compile(rf"{separator}(?=\S)")  # no blank behind it, as in `Doe, Jane`
+            cell = next(filter(parted.search, cells), "")
+            if separator != self.delimiter and cell and len(cells) + len(parted.findall(cell)) <= self._width:
+                return (
+                    f"{quoted(cell.strip())} holds a {name}, and the row has {len(cells)} of {self._width} "
+                    f"cells; put a {DELIMITERS.get(self.delimiter, self.delimiter)} between cells, as the "
+                    "first line does"
+                )
+        return ""
 
     def read_row(self, cells: Sequence[str], line: int) -> Iterator[str]:
         """Take one student; yields what is wrong with the row."""
@@ -102,6 +144,9 @@ class _Table:
         team = " ".join(values.get("team", "").split())
         values["team"] = self._teams.setdefault(team.casefold(), team)
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
+            return
+        if message := self._other_separator(cells):
+            yield message
             return
         if further := [cell.strip() for cell in cells[self._width :] if cell.strip()]:
             yield f"{quoted(further[0])} is in no column; put a text with a comma in quotes"
@@ -112,6 +157,8 @@ class _Table:
             value = getattr(student, field)
             if value and not re.fullmatch(form, value):
                 yield f"{self._columns[field][1]}: must be {words}, got {quoted(value)}"
+            elif value and field == "canvas_id":
+                self._canvas_ids.append((line, value))
         for field in _UNIQUE:
             if value := getattr(student, field):
                 kind = "id" if field in FILE_IDS else field  # platforms' ids meet in the names of files
@@ -122,6 +169,24 @@ class _Table:
                     yield f"{heading}: {quoted(value)} is listed twice, {also}; give it once"
         self.students.append(student)
         self.lines.setdefault(student.student, line)
+
+
+def _is_slip(name: str, known: str) -> bool:
+    """Tell whether a heading is a known one but for blanks and dots, or for one slip of the fingers.
+
+    A slip is a letter too many, one that is missing, two exchanged, or another one in a longer word.
+    """
+    name, known = (re.sub(r"\W", "", text) for text in (name, known))
+    shorter, longer = sorted((name, known), key=len)
+    if name == known or len(known) < _SHORT or len(longer) - len(shorter) > 1:
+        return name == known
+    if len(longer) > len(shorter):
+        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+    differing = [at for at, letters in enumerate(zip(name, known, strict=True)) if len({*letters}) > 1]
+    if len(differing) == 1:
+        return len(known) > _SHORT
+    first, last = differing[0], differing[-1]
+    return len(differing) == 2 and last == first + 1 and name[first : last + 1] == known[last] + known[first]
 
 
 def _spelled(field: str) -> str:

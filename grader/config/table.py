@@ -9,7 +9,8 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """Beginnings of .xlsx and .ods, which are zips, and of .xls."""
-_DELIMITERS = ",;\t"
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+"""What stands between cells, with its name."""
 _SEPARATOR = re.compile('"?sep=(.)"?\r?\n', re.IGNORECASE)
 """A first line by which some programs tell Excel the delimiter."""
 
@@ -38,6 +39,12 @@ def decode_table(content: bytes) -> str:
         raise TableError("is not UTF-8; save it as CSV UTF-8") from None
 
 
+def delimiter_of(text: str) -> str:
+    """Return the character between the cells of a table, by its first line."""
+    separator = _SEPARATOR.match(text)
+    return separator[1] if separator else max(DELIMITERS, key=text.partition("\n")[0].count)
+
+
 def rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each row, the heading first, with the line at which it begins.
 
@@ -47,11 +54,10 @@ def rows(text: str) -> Iterator[tuple[int, list[str]]]:
     import csv
     import io
 
+    delimiter = delimiter_of(text)
     separator = _SEPARATOR.match(text)
     skipped = 1 if separator else 0
     text = text[separator.end() :] if separator else text
-    first = text.partition("\n")[0]
-    delimiter = separator[1] if separator else max(_DELIMITERS, key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:

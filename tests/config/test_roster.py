@@ -133,6 +133,92 @@ def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) 
     assert line.startswith("roster.csv:1: there is no column student")
 
 
+@pytest.mark.parametrize(
+    ("heading", "meant"),
+    [
+        ("canvasid", "canvas id"),
+        ("Canvas.ID", "canvas id"),
+        ("canavs_id", "canvas id"),
+        ("moodle idd", "moodle id"),
+        ("e.mail", "email"),
+        ("emial", "email"),
+        ("sectiom", "section"),
+        ("teams", "team"),
+        ("tema", "team"),
+        ("user name", ""),  # the column student is there
+        ("term", ""),
+        ("SID", ""),
+        ("Surname", ""),
+        ("Last name", ""),
+        ("Groups", ""),  # in exports of Moodle
+        ("Sections", ""),  # of Gradescope
+        ("Integration ID", ""),  # of Canvas
+        ("HW1 (4242)", ""),
+    ],
+)
+def test_a_heading_with_a_slip_is_told_with_the_one_that_is_meant(
+    folder: Path, heading: str, meant: str
+) -> None:
+    rows = f"student,{heading}", "jdoe,1"
+    if meant:
+        assert problems(folder, *rows) == (
+            f'roster.csv:1: unknown column "{heading}"; did you mean {meant}?',
+        )
+        told = course(folder, f"student,{heading},{meant}", "jdoe,1,1").roster
+        assert len(told.students) == 1, "what is meant is there, so this is another column"
+    else:
+        assert course(folder, *rows).roster.students == (Student(student="jdoe"),)
+
+
+def test_a_slip_in_the_one_column_that_must_be_there_is_one_line(folder: Path) -> None:
+    assert problems(folder, "studnet,team", "jdoe,red") == (
+        'roster.csv:1: unknown column "studnet"; did you mean student?',
+    )
+
+
+def test_a_canvas_id_that_is_no_number_though_the_others_are_is_told(folder: Path) -> None:
+    header = "student,Canvas_ID"
+    assert problems(folder, header, "ann,101", "ben,1O2", "cem,", "dan,103", "eva,101") == (
+        'roster.csv:3: Canvas_ID: "1O2" is no number, as the others are; correct it',
+        'roster.csv:6: Canvas_ID: "101" is listed twice, also in line 2 for ann; give it once',
+    )
+    assert len(course(folder, header, "ann,101", "ben,b2").roster.students) == 2, "one says nothing"
+    assert len(course(folder, header, "ann,a1", "ben,b2", "cem,103", "dan,104").roster.students) == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            ("student,section,team", "ann,A,red", "ben,A;red"),
+            '3: "A;red" holds a semicolon, and the row has 2 of 3 cells; put a comma between cells, as the first '
+            "line does",
+        ),
+        (
+            ("student;section;team", "ann;A,red"),
+            '2: "A,red" holds a comma, and the row has 2 of 3 cells; put a semicolon between cells, as the first '
+            "line does",
+        ),
+        (
+            ("student\tsection\tteam", "ann,A,red"),
+            '2: "ann,A,red" holds a comma, and the row has 1 of 3 cells; put a tab between cells, as the first '
+            "line does",
+        ),
+        (("student;name;team", "ann;Doe, Ann"), ""),
+        (("student,section,team", "ann,A;B,red", "ben"), ""),
+        (("student,section", "ann;A;red"), "2: student: must be"),
+    ],
+)
+def test_a_row_that_has_the_separator_of_another_table_is_told(
+    folder: Path, rows: tuple[str, ...], message: str
+) -> None:
+    if message:
+        (line,) = problems(folder, *rows)
+        assert line.startswith(f"roster.csv:{message}")
+    else:
+        course(folder, *rows)
+
+
 def test_a_comma_in_a_name_without_quotes_is_told(folder: Path) -> None:
     assert problems(folder, "student,name", "jdoe,Doe, Jane", "bob,Bob,,", "ann") == (
         'roster.csv:2: "Jane" is in no column; put a text with a comma in quotes',
