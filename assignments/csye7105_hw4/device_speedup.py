@@ -83,7 +83,7 @@ class DeviceSpeedup(CheckKind):
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
-                fault=Fault.MACHINE,
+                fault=Fault.BUSY,
                 note=rounds.noise,
                 seed=context.seed,
             )

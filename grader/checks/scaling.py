@@ -159,7 +159,7 @@ class Scaling(CheckKind):
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
             return _ended(context, rounds.failed.outcome, note, output)
         if not rounds.wrong and rounds.undisturbed < options.rounds:
-            return _ended(context, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
+            return _ended(context, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.BUSY)
         missing = "" if rounds.wrong else _missing(options, counts)
         return Observation(
             item=context.item,

@@ -210,7 +210,7 @@ class Speedup(CheckKind):
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
-                fault=Fault.MACHINE,
+                fault=Fault.BUSY,
                 note=noise,
                 quantities=quantities,
                 seed=context.seed,

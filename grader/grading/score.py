@@ -25,6 +25,7 @@ from grader.scoring.score import score
 EXIT_CODES = {
     Fault.COURSE: ExitCode.COURSE,
     Fault.MACHINE: ExitCode.NOT_OBSERVED,
+    Fault.BUSY: ExitCode.NOT_OBSERVED,
     Fault.GRADER: ExitCode.BUG,
 }
 

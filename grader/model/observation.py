@@ -32,6 +32,8 @@ class Fault(StrEnum):
     """`inputs.py`, `expected.py` or a check of the course is wrong."""
     MACHINE = "machine"
     """The sandbox, the disk, a device: trying again may help."""
+    BUSY = "busy"
+    """Other programs had the machine while something was timed: nobody has to act, the next run decides."""
     GRADER = "grader"
     """A bug of ours."""
 

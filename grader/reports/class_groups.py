@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.model.observation import Fault
 from grader.reports.words import LineState, open_reason, state_of
 from grader.text import one_line
 
@@ -28,6 +29,8 @@ _BY_HAND = re.compile(r"(a person gave \S+ of \S+): .*")
 """Points by hand; the comment behind them is for one student."""
 _PLACE = re.compile(r" \(\S+:\d+, in \w+\(\)\)")
 """The line of one student's program at which it raised."""
+_DISTURBANCES = re.compile(r" \([^()]*\)")
+"""What disturbed one measurement, behind the number of its rounds."""
 _LIST = re.compile(rf"{ANY}(?:,\s*{ANY})+")
 LONGEST = 400
 """Characters of a message."""
@@ -47,7 +50,7 @@ class Group:
     places: tuple[tuple[str, str], ...]
     """Student and item of each, in the order of the class."""
     fault: str = ""
-    """The fault (course, machine or grader) that prevents the observation; empty if there is none."""
+    """The fault (course, machine or grader) for which somebody has to act; empty if there is none."""
 
     @property
     def students(self) -> tuple[str, ...]:
@@ -89,10 +92,21 @@ def open_points(view: ClassView, *, for_person: bool) -> tuple[Group, ...]:
     in a quieter hour, or after an item that is needed.
     """
     return _grouped(
-        (open_reason(line), _fault(submission, line), submission, line)
+        (_why_open(submission, line), _fault(submission, line), submission, line)
         for submission, line in _lines(view)
         if state_of(line) is LineState.OPEN and _needs_person(submission, line) == for_person
     )
+
+
+def _why_open(submission: GradedSubmission, line: Line) -> str:
+    """Return why points are open; one reason for all that a busy machine leaves open."""
+    reason = open_reason(line)
+    return _DISTURBANCES.sub("", reason) if _is_busy(submission, line) else reason
+
+
+def _is_busy(submission: GradedSubmission, line: Line) -> bool:
+    evidence = submission.evidence.get(line.item)
+    return evidence is not None and evidence.fault == Fault.BUSY
 
 
 def _needs_person(submission: GradedSubmission, line: Line) -> bool:
@@ -119,8 +133,9 @@ def _by_person(submission: GradedSubmission, line: Line) -> bool:
 
 
 def _fault(submission: GradedSubmission, line: Line) -> str:
+    """Return the fault for which somebody has to act; empty if there is none."""
     evidence = submission.evidence.get(line.item)
-    return evidence.fault if evidence is not None else ""
+    return evidence.fault if evidence is not None and not _is_busy(submission, line) else ""
 
 
 def _grouped(messages: Iterable[tuple[str, str, GradedSubmission, Line]]) -> tuple[Group, ...]:

@@ -31,6 +31,7 @@ SHARED = "what the program did here is not shown: it ran together with items tha
 NOT_OBSERVED = {
     Fault.COURSE: "not observed yet, because of a mistake in the course's own files: nothing is lost by it",
     Fault.MACHINE: "not observed yet, because of the machine that grades: nothing is lost by it",
+    Fault.BUSY: "not measured yet, because the machine that grades was busy: nothing is lost by it",
     Fault.GRADER: "not observed yet, because of a mistake in the grader: nothing is lost by it",
 }
 """What a student reads of a fault. Its own words are for those who mend it: they quote the course's files,

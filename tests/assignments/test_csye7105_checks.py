@@ -270,12 +270,12 @@ def test_who_is_never_timed_quietly_where_the_reference_is_has_disturbed_its_rou
         assert observation.outcome is Outcome.REFUSED
         assert observation.note.startswith("cannot be timed: 3 times of 3 the cores were busy")
     else:
-        assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+        assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.BUSY)
 
 
 def test_a_machine_that_is_never_quiet_leaves_it_open():
     _, _, observation = timed(0.328, 0.165, disturbance="others compute on its GPUs")
-    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.BUSY)
     assert "others compute on its GPUs" in observation.note
 
 

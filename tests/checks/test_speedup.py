@@ -255,7 +255,7 @@ def test_a_machine_that_never_gets_quiet_gives_no_low_score(context_of, monkeypa
     monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
     observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), context_of(REFERENCE))
     assert observation.outcome is Outcome.NOT_OBSERVED
-    assert observation.fault is Fault.MACHINE
+    assert observation.fault is Fault.BUSY
     assert observation.note.startswith("not timed: ")
     assert re.search(r"busy in (\d+) of \1 rounds \(a loop had to wait\); nothing is lost", observation.note)
 
@@ -321,7 +321,7 @@ def test_what_the_kernel_never_stops_doing_is_the_machines(context_of, monkeypat
     context = context_of(REFERENCE)
     context._quiet = BusyWith(context, lambda beside, started: KERNEL_RAN)
     observation = observe(context, SHORT)
-    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.BUSY)
     assert KERNEL_RAN in observation.note
 
 
@@ -362,7 +362,7 @@ def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(context
     context = context_of(REFERENCE)
     context._quiet = BusyWith(context, busy)
     observation = observe(context, SHORT)
-    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.BUSY)
     assert OTHERS_RAN in observation.note
 
 

@@ -196,12 +196,14 @@ def test_a_canvas_id_that_is_no_number_though_the_others_are_is_told(folder: Pat
         ),
         (
             ("student;section;team", "ann;A,red"),
-            '2: "A,red" holds a comma, and the row has 2 of 3 cells; put a semicolon between cells, as the first '
+            '2: "A,red" holds a comma, and the row has 2 of 3 cells; put a '
+            "semicolon between cells, as the first "
             "line does",
         ),
         (
             ("student\tsection\tteam", "ann,A,red"),
-            '2: "ann,A,red" holds a comma, and the row has 1 of 3 cells; put a tab between cells, as the first '
+            '2: "ann,A,red" holds a comma, and the row has 1 of 3 cells; put a '
+            "tab between cells, as the first "
             "line does",
         ),
         (("student;name;team", "ann;Doe, Ann"), ""),

@@ -407,6 +407,20 @@ def test_a_flag_is_decided_where_a_person_gave_points(book, holds):
         assert "copied?" in decided
 
 
+def test_what_a_busy_machine_leaves_open_waits_for_another_run_and_for_nobody(book):
+    by = rubric(item("a"))
+    for student, why in (("ann", "it waited"), ("ben", "it waited; others ran")):
+        note = f"not timed: the machine was busy in 9 of 9 rounds ({why}); the next run tries again"
+        seen = saw("a", outcome=Outcome.NOT_OBSERVED, note=note, fault=Fault.BUSY)
+        keep(book, seen, by=by, student=student)
+    view = class_view(book, "tiny")
+    assert open_points(view, for_person=True) == ()
+    (waits,) = open_points(view, for_person=False)
+    assert waits.text == "not timed: the machine was busy in 9 of 9 rounds; the next run tries again"
+    assert (waits.fault, waits.students) == ("", ("ann", "ben"))
+    assert "Waits for another run" in Page(page(view)).text
+
+
 def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     by = rubric(item("a", on_flag="holds"), item("b"), item("c"))
     ill = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 3 is ill", "fault": Fault.MACHINE}
