@@ -79,6 +79,17 @@ def located_imports(file: Path) -> Iterator[tuple[int, str]]:
                 yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
 
 
+def exported_names(file: Path) -> list[str]:
+    """Return the names in `__all__` of a Python file, without importing it; none if it has no such list."""
+    import ast
+
+    for statement in _parsed(file).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=names)):
+                return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+    return []
+
+
 def keyword_line(file: Path, name: str, function: str = "") -> int:
     """Return the line of the first call with an argument of this name; 0 if there is none.
 

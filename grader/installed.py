@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.coursecode import PACKAGE, deepest_place, located_imports, own_modules
+from grader.coursecode import PACKAGE, deepest_place, exported_names, located_imports, own_modules
 from grader.errors import CourseError, GraderError, PackageError
 from grader.extras import ANY_PIP, EXTRAS, LIBRARIES, MODULES, install_command
 from grader.markers import PROJECT
@@ -17,6 +18,9 @@ from grader.markers import PROJECT
 MISSPELT, MISSPELT_FILE = 0.8, 0.75
 """The similarity (difflib's ratio) from which on a name is taken for a misspelt one: of an installed module,
 and of a file of the course, of which there are few. `nrom` is as like `norm` as 0.75."""
+
+_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+"""Python's message; behind it stands where the module's file is."""
 
 _PACKAGES: set[str] = set()
 """The names of those that were found."""
@@ -160,8 +164,45 @@ def error_of_import(error: BaseException, where: str, folder: Path, file: Path) 
 
     None for other exceptions, and where the module is a file of the course.
     """
+    if message := _missing_name(error):
+        return CourseError(f"{where}: {message}")
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     return missing_error(where, [name], {PACKAGE, *own_modules(folder)}, file=file) if name else None
+
+
+def _missing_name(error: BaseException) -> str:
+    """Return which name a module lacks and what to write; empty for other errors than of such an import."""
+    from difflib import get_close_matches
+
+    match = _NAME.match(str(error)) if isinstance(error, ImportError) else None
+    if not match:
+        return ""
+    name, module = match.groups()
+    if module.partition(".")[0] == PROJECT:
+        modules = _api()
+        near = get_close_matches(name, modules, n=1, cutoff=MISSPELT)
+        advice = f"{PROJECT}.api has the names that a course may import"
+        advice = f"write from {modules[near[0]]} import {near[0]}" if near else advice
+    else:
+        near = get_close_matches(name, vars(sys.modules.get(module, sys)), n=1)
+        advice = f"did you mean {near[0]}?" if near else "correct the name"
+    _, _, file = module.removeprefix(f"{PACKAGE}.").partition(".")
+    if module.startswith(f"{PACKAGE}."):
+        module = f"{file}.py"
+        if not file:  # from . import …
+            return f"there is no {name}.py beside it; correct the name"
+    return f"{module} has no {name}; {advice}"
+
+
+@cache
+def _api() -> dict[str, str]:
+    """Return the module of `grader.api` to import each name from; the package itself comes first."""
+    folder = Path(__file__).with_name("api")
+    modules: dict[str, str] = {}
+    for file in sorted(folder.glob("*.py")):  # __init__.py comes first
+        module = f"{PROJECT}.api.{file.stem}".removesuffix(".__init__")
+        modules = {**dict.fromkeys(exported_names(file), module), **modules}
+    return modules
 
 
 def _is_optional(module: str) -> bool:

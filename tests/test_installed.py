@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
 from grader import installed
+from grader.coursecode import course_module, exported_names
 from grader.errors import CourseError, PackageError
-from grader.installed import missing_error
+from grader.installed import error_of_import, missing_error
 
 WHERE = "given/driver.py:1"
 
@@ -73,3 +77,33 @@ def test_other_imports_of_the_same_file_that_are_not_here_are_told_with_it(tmp_p
     )
     error = missing_error(WHERE, ["cvv"], course_modules=["norm"], file=file)
     assert str(error) == f"{WHERE}: cvv and pandaz are not installed here: install them, or correct the names"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("from grader import case", "grader has no case; write from grader.api import case"),
+        ("from grader.api import cases", "grader.api has no cases; write from grader.api import case"),
+        ("from grader.api import Award", "grader.api has no Award; write from grader.api.check import Award"),
+        ("from grader import qqqq", "grader has no qqqq; grader.api has the names that a course may import"),
+        ("from json import laods", "json has no laods; did you mean loads?"),
+        ("from json import qqqq", "json has no qqqq; correct the name"),
+        ("from . import helpesr", "there is no helpesr.py beside it; correct the name"),
+        ("from .helpers import hlep_me", "helpers.py has no hlep_me; did you mean help_me?"),
+    ],
+)
+def test_a_name_that_a_module_lacks_is_the_courses_with_the_import_that_has_it(tmp_path, line, message):
+    (tmp_path / "helpers.py").write_text("help_me = 1\n")
+    file = tmp_path / "inputs.py"
+    file.write_text(f"{line}\n")
+    with pytest.raises(ImportError) as caught:
+        course_module(file)
+    error = error_of_import(caught.value, WHERE, tmp_path, file)
+    assert type(error) is CourseError
+    assert error.problems == (f"{WHERE}: {message}",)
+
+
+@pytest.mark.parametrize("name", ["__init__", "check", "report", "engine", "sandbox", "platform", "exporter"])
+def test_the_names_that_the_api_exports_are_read_without_importing_it(name):
+    module = import_module(f"grader.api.{name}".removesuffix(".__init__"))
+    assert [*exported_names(Path(module.__file__))] == module.__all__

@@ -233,14 +233,14 @@ class CourseFunctions:
 
     def _function(self, file: str, name: str) -> Callable[..., Any]:
         path = self._folder / file
-        function: Callable[..., Any] | None = getattr(
-            self._run(file, name, lambda: _module(path)), name, None
-        )
+        function: Callable[..., Any] | None = getattr(self._run(file, "", lambda: _module(path)), name, None)
         if function is None:
             raise CourseError(f"{show_path(path)}: has no function {name}")
         return function
 
     def _run(self, file: str, name: str, act: Callable[[], Any]) -> Any:
+        """Call `act`, which runs the function `name` of a file; an empty name stands for its import."""
+        called = f"{name}: " if name else ""
         try:
             with time_limit(self._within_s):
                 return act()
@@ -249,7 +249,7 @@ class CourseFunctions:
         except TimeIsUpError as error:
             path, line, _ = error.place or (self._folder / file, 1, "")
             message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
-            raise EndlessError(f"{show_path(path)}:{line}: {name}: {message}") from None
+            raise EndlessError(f"{show_path(path)}:{line}: {called}{message}") from None
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
@@ -257,4 +257,4 @@ class CourseFunctions:
             problem = missing_file(error, self._folder)
             if not problem and (raised := error_of_import(error, where, self._folder, path)):
                 raise raised from None
-            raise CourseError(f"{where}: {name}: {problem or f'{type(error).__name__}: {error}'}") from None
+            raise CourseError(f"{where}: {called}{problem or f'{type(error).__name__}: {error}'}") from None

@@ -784,6 +784,26 @@ def test_a_misspelt_import_of_the_courses_driver_is_named(course, imports, lines
     assert list(told(course)) == [f"assignments/vectors/given/driver.py{line}" for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (INPUTS, "from grader import case"),
+        (EXPECTED, "from grader import case"),
+        (ASSIGNMENT, "from grader import case"),
+    ],
+)
+def test_an_import_that_grader_api_has_is_named_once(course, file, line):
+    path = course / file
+    path.write_text(f"{line}\n{path.read_text()}")
+    assert [*told(course)] == [f"{file}:1: grader has no case; write from grader.api import case"]
+
+
+def test_a_file_of_inputs_that_cannot_be_imported_is_told_once(course):
+    path = course / INPUTS
+    path.write_text(f"raise KeyError('x')\n{path.read_text()}")
+    assert [*told(course)] == [f"{INPUTS}:1: KeyError: 'x'"]
+
+
 def test_an_argument_that_inputs_misspells_is_told_at_its_line(course):
     path = course / INPUTS
     lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("yield")]
