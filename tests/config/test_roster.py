@@ -191,8 +191,8 @@ def test_a_canvas_id_that_is_no_number_though_the_others_are_is_told(folder: Pat
     [
         (
             ("student,section,team", "ann,A,red", "ben,A;red"),
-            '3: "A;red" holds a semicolon, and the row has 2 of 3 cells; put a comma between cells, as the first '
-            "line does",
+            '3: "A;red" holds a semicolon, and the row has 2 of 3 cells; put a comma between cells, as the '
+            "first line does",
         ),
         (
             ("student;section;team", "ann;A,red"),
