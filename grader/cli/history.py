@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
+from grader.cli.course import teams_of, zone_of
 from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.cli.lookup import no_grade_of, require_student
 
@@ -34,12 +35,11 @@ def command(
 
         events = history(book, student, assignment)
         if not events:
-            require_student(book, gradebook, student, assignment)
+            require_student(book, gradebook, student, assignment, teams_of(context))
             raise no_grade_of(book, gradebook, student, assignment or "")
     if as_json:
         echo_json([asdict(event) for event in events])
         return
-    from grader.cli.course import zone_of
 
     zone = zone_of(context)
     submitted: dict[str, str | None] = {}
@@ -65,10 +65,11 @@ def _line(event: HistoryEvent, zone: tzinfo, submitted_before: str | None) -> st
 
 
 def _score(score: Details) -> str:
+    from grader.model.magnitude import number
     from grader.reports.words import out_of
 
     total = out_of(score["raw"], score["possible"])
-    after = "" if score["adjusted"] == score["raw"] else f", {score['adjusted']:g} after the late rule"
+    after = "" if score["adjusted"] == score["raw"] else f", {number(score['adjusted'])} after the late rule"
     run = f", run {score['run']}" if score["run"] else ""
     of = f"submission {_short(score['submission_digest'])}, rubric {score['rubric']}"
     rubric = _short(score["rubric_digest"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grader.config.problem import closest, suggestion
@@ -41,17 +41,27 @@ def empty(location: Location) -> UsageError:
     return UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
 
 
-def require_student(book: Gradebook, location: Location, student: str, assignment: str | None) -> None:
+def require_student(
+    book: Gradebook,
+    location: Location,
+    student: str,
+    assignment: str | None,
+    teams: Mapping[str, Sequence[str]],
+) -> None:
     """Check that a gradebook has a student, and has the assignment, where one is named.
 
     Raises:
-        UsageError: it has not; with the names that are nearest, and how many there are.
+        UsageError: it has not, with the names that are nearest, and how many there are; or the name is that
+            of a team, of whose members each has grades, with these.
     """
     if assignment is not None:
         require_assignment(book, location, assignment)
     students = book.students()
     if not students:
         raise empty(location)
+    members = [name for name in teams.get(student, student.split("+")) if name in students]
+    if student not in students and members:
+        raise UsageError(f"{student}: is a team; name one of its students ({', '.join(members)})")
     if student not in students:
         raise UsageError(f"{location}: has no grade of {student!r}; {_nearest(student, students, 'student')}")
 

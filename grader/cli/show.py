@@ -7,6 +7,7 @@ import sys
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
+from grader.cli.course import teams_of, zone_of
 from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.cli.lookup import no_grade_of, require_student
 
@@ -26,12 +27,11 @@ def command(
 
         grades = tuple(book.grades(assignment=assignment, student=student))
         if not grades:
-            require_student(book, gradebook, student, assignment)
+            require_student(book, gradebook, student, assignment, teams_of(context))
             raise no_grade_of(book, gradebook, student, assignment or "")
         if as_json:
             echo_json([document(grade) for grade in grades])
             return
-        from grader.cli.course import zone_of
         from grader.reports.terminal import show
         from grader.reports.words import local_time
 

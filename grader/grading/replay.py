@@ -101,7 +101,14 @@ def read_score(path: Path) -> StoredScore:
         digests = json.loads(file.read_text(encoding="utf-8"))["digests"]
         of_submission, of_rubric = str(digests["submission"]), str(digests["rubric"])
     except OSError as error:
-        raise UsageError(f"{show_path(file)}: cannot be read ({error.strerror}); name a {SCORE}") from None
+        teams = (folder.name for folder in path.parent.glob("*+*") if path.name in folder.name.split("+"))
+        meant = next(teams, "")  # results of a team lie in one folder
+        advice = (
+            f"{path.name} is in team {meant}: name {show_path(path.parent / meant)}"
+            if meant
+            else f"name a {SCORE}"
+        )
+        raise UsageError(f"{show_path(file)}: cannot be read ({error.strerror}); {advice}") from None
     except (ValueError, TypeError, KeyError):
         raise UsageError(f"{show_path(file)}: is no score; name a {SCORE} of a results folder") from None
     folder = next((f for f in (file.parent, file.parent.parent) if (f / EVIDENCE).is_file()), file.parent)
