@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from grader.plugins import Plugins
 
 VARIABLE = "GRADER_GRADEBOOK"
+NAMED = 5
+"""More recorded grades that stay are counted, not told one by one."""
 BOOK = "gradebook.db"
 """The file that is the gradebook if no other is named."""
 
@@ -108,6 +112,20 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
     return grades
 
 
+def remarks_on_kept(lines: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Yield each of the lines on recorded grades that stay, by student and assignment, or one for many."""
+    from grader.model.magnitude import counted
+
+    if len(lines) <= NAMED:
+        yield from lines.values()
+        return
+    names = ", ".join(student for student, _ in islice(lines, NAMED))
+    yield (
+        f"{counted(len(lines), 'recorded grade')} stay where points could not be observed here: {names}, …; "
+        "grader history STUDENT shows one"
+    )
+
+
 class Recorder:
     """Listener that records each grade, and tells what the gradebook has of a submission (`Recorded`)."""
 
@@ -135,6 +153,8 @@ class Recorder:
         """Those of which a grade came."""
         self.left_out: list[str] = []
         """Students whose grades were left out."""
+        self.kept: dict[tuple[str, str], str] = {}
+        """By student and assignment, a line on points that could not be observed and stay as recorded."""
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
@@ -147,14 +167,15 @@ class Recorder:
             self.left_out.append(evidence.submission.student)
             return
         self.assignments.add(evidence.submission.assignment)
+        of = evidence.submission
+        tell = partial(self.kept.__setitem__, (of.student, of.assignment))
         try:
-            self._book.record(evidence, scorecard, how=self._how, judge=self._judge)
+            self._book.record(evidence, scorecard, how=self._how, judge=self._judge, tell=tell)
         except OutdatedError:
             raise
         except NotObservedError as error:
-            of = f"{evidence.submission.student}, {evidence.submission.assignment}"
-            later = f"{of}: is graded, but not recorded; add it later by grader record and the results folder"
-            raise NotObservedError(*error.problems, later) from None
+            later = "is graded, but not recorded; add it later by grader record and the results folder"
+            raise NotObservedError(*error.problems, f"{of.student}, {of.assignment}: {later}") from None
 
     def _is_part(self, evidence: Evidence, scorecard: Scorecard) -> bool:
         """Tell whether items were left out that nobody has looked at."""
@@ -167,11 +188,33 @@ class Recorder:
             [*self._book.grades(assignment=scorecard.assignment, student=student)] for student in students
         )
 
+    def remarks(self) -> Iterator[str]:
+        """Yield lines on recorded grades that stay, and one on those that were left out."""
+        from grader.model.magnitude import counted
+
+        yield from remarks_on_kept(self.kept)
+        if self.left_out:
+            of = counted(len(self.left_out), "grade")
+            yield f"{of} not recorded, for --item left out what nobody has looked at; run all items"
+
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""
         from grader.review.publishing import is_published
 
         return is_published(self._book, assignment)
+
+    def points_of(self, submission: Submission) -> float:
+        """Return the points, after the late rule, of the current grade if it is of these files; or else 0."""
+        return max(
+            (
+                total.adjusted
+                for student in submission.students
+                for grade in self._book.grades(assignment=submission.assignment, student=student)
+                for total in grade.card.totals
+                if grade.submission.digest == submission.digest
+            ),
+            default=0.0,
+        )
 
     def submitted_at(self, submission: Submission) -> datetime | None:
         """Return when these files were handed in, as last recorded."""

@@ -149,6 +149,8 @@ def import_(
             tell_line(remark)
         if book is not None:
             tell_of_mixtures(book, recorder.assignments)
+            for line in recorder.remarks():
+                tell_line(line)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
         return

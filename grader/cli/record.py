@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from grader.cli.book import GRADEBOOK, Location, opened, tell_of_mixtures
+from grader.cli.book import GRADEBOOK, Location, opened, remarks_on_kept, tell_of_mixtures
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
 from grader.cli.files import RECORDED_FOLDER
@@ -38,6 +39,7 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
     refused: list[str] = []
     outdated: dict[str, list[str]] = {}
     assignments: set[str] = set()
+    kept: dict[tuple[str, str], str] = {}
     with opened(gradebook, create=True) as book:
         for result in grades_in(out, course, plugins, rubric, tell_line):
             evidence, judge = result.evidence, result.judge
@@ -46,12 +48,17 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
                 outdated.setdefault(result.outdated, []).append(evidence.submission.student)
                 continue
             try:
-                counts[book.record(evidence, judge(evidence), how="record", judge=judge)] += 1
+                tell = partial(
+                    kept.__setitem__, (evidence.submission.student, evidence.submission.assignment)
+                )
+                counts[book.record(evidence, judge(evidence), how="record", judge=judge, tell=tell)] += 1
             except NotObservedError as error:
                 refused.append("; ".join(error.problems))
                 for problem in () if as_json else error.problems:
                     tell_line(problem)
         tell_of_mixtures(book, assignments)
+        for line in remarks_on_kept(kept):
+            tell_line(line)
     for why, students in outdated.items():
         are = "is" if len(students) == 1 else "are"
         refused.append(

@@ -21,7 +21,6 @@ from grader.cli.outcome import RunSummary
 from grader.cli.submissions import find_submissions, lies_in_future, require_submissions, timed
 from grader.engines import LOCAL
 from grader.errors import UsageError
-from grader.model.magnitude import counted
 from grader.reports.class_progress import ClassProgress
 
 if TYPE_CHECKING:
@@ -172,16 +171,15 @@ def command(
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
             files = CourseFiles(course, plugins, recorded=recorder)
             grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
-            attempts = Attempts(grading, course.roster, tell_line)
+            attempts = Attempts(grading, course.roster, tell_line, recorded=recorder)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):
                     display.ended(partial(outcome.add, number, result))
         code = outcome.close()
         if recorder is not None:
             tell_of_mixtures(book, recorder.assignments)
-            if recorder.left_out:
-                of = counted(len(recorder.left_out), "grade")
-                tell_line(f"{of} not recorded, for --item left out what nobody has looked at; run all items")
+            for line in recorder.remarks():
+                tell_line(line)
         return code
 
 

@@ -284,7 +284,7 @@ class StoredEvidence:
                 or observation.outcome is not Outcome.NOT_OBSERVED
                 or earlier.outcome in NOTHING_SEEN
                 or earlier.digest != observation.digest  # of a task that has changed since: it counts no more
-                or _judged_by_mistake(observation, earlier)
+                or judged_by_mistake(observation, earlier)
             ):
                 self._observations[observation.item] = observation
                 self._run_of[observation.item] = record.run
@@ -299,7 +299,7 @@ class StoredEvidence:
         return next(reversed(self._by_digest.values()), None)
 
 
-def _judged_by_mistake(observation: Observation, earlier: Observation) -> bool:
+def judged_by_mistake(observation: Observation, earlier: Observation) -> bool:
     """Tell whether the reference loses points too, by a newer rule than that of the earlier observation."""
     rules = [each.facts.get(JUDGED_BY) for each in (observation, earlier)]
     return observation.fault is Fault.COURSE and all(rules) and rules[0] != rules[1]

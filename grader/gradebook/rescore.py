@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, select
 
 from grader.config.points_file import PointsGiven, waiting_note
-from grader.gradebook.book import Gradebook, add_score, current_scores
+from grader.gradebook.attempts import current_scores
+from grader.gradebook.book import Gradebook, add_score
 from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
 from grader.gradebook.rows import card_text, join, read_card, read_rubric_name, revive
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS

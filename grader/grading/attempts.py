@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import GraderError, OutdatedError
 from grader.grading.grade import Grading
 from grader.grading.score import Graded
-from grader.grading.submission import Request
+from grader.grading.submission import Recorded, Request
 from grader.intake.names import Sender
 from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
@@ -28,19 +28,30 @@ class Candidate:
 
     request: Request
     graded: Graded
+    recorded: float = 0.0
+    """The points of its recorded grade, which stays where this command leaves points open."""
 
     @property
     def points(self) -> float:
         """After the late rule; of a team the most that anybody has."""
-        return max(total.adjusted for total in self.graded.scorecard.totals)
+        points = max(total.adjusted for total in self.graded.scorecard.totals)
+        return points if self.graded.final else max(points, self.recorded)
 
 
 class Attempts:
     """Grades submissions of which several may be attempts of one student."""
 
-    def __init__(self, grading: Grading, roster: Roster, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        grading: Grading,
+        roster: Roster,
+        tell: Callable[[str], None],
+        *,
+        recorded: Recorded | None = None,
+    ) -> None:
         """`roster` says who hands in together and who has which platform id, `tell` shows a person a line."""
         self._grading, self._roster, self._tell = grading, roster, tell
+        self._recorded = recorded
 
     def grade(self, requests: Sequence[Request], older: Sequence[tuple[Upload, ...]]) -> Results:
         """Yield the score of each request: that of the newest attempt, or of the best if the rubric says so.
@@ -59,7 +70,7 @@ class Attempts:
         }
         for number, result in self._grade(newest):
             if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
-                contests[number] = [Candidate(request=requests[number], graded=result)]
+                contests[number] = [self._candidate(requests[number], result)]
                 continue
             self._tell_which(names[number], older[number], result)
             yield number, result
@@ -76,8 +87,12 @@ class Attempts:
                 elif isinstance(result, Exception):
                     yield number, result
                 else:
-                    contests[number].append(Candidate(request=attempts[number], graded=result))
+                    contests[number].append(self._candidate(attempts[number], result))
         yield from self._grade_best(contests)
+
+    def _candidate(self, request: Request, graded: Graded) -> Candidate:
+        recorded = self._recorded.points_of(graded.submission) if self._recorded else 0.0
+        return Candidate(request=request, graded=graded, recorded=recorded)
 
     def _tell_which(self, newest: str, older: Sequence[Upload], result: Graded | Exception) -> None:
         """Say which of several uploads counts, and why."""

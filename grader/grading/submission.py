@@ -74,6 +74,9 @@ class Recorded(Protocol):
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published."""
 
+    def points_of(self, submission: Submission) -> float:
+        """Return the points of the current grade if it is of these files; otherwise 0."""
+
     def submitted_at(self, submission: Submission) -> datetime | None:
         """Return when these files were handed in, as far as anybody said."""
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, insert, select
 
 from grader.config.points_file import PointsGiven
-from grader.gradebook.book import add_score, current_scores
+from grader.gradebook.attempts import current_scores
+from grader.gradebook.book import add_score
 from grader.gradebook.judgements import (
     Judgement,
     add_judgement,

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import DOUBLE, SQUARE
+
 WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
 
 
@@ -413,3 +415,54 @@ def test_history_names_the_time_of_submission_where_it_is_another(course, book):
     assert lines[1].endswith(", handed in 2026-01-01 10:00 UTC")
     assert lines[2].endswith(", handed in 2026-01-02 10:00 UTC (before: 2026-01-01 10:00 UTC)")
     assert not any("handed in" in line for line in lines[3:])
+
+
+def test_a_machine_that_lacks_something_takes_no_recorded_grade_away(course, book, tmp_path):
+    library = tmp_path / "library"
+    library.write_text("here")
+    course.write(
+        "assignments/tiny/expected.py",
+        f"""
+        def double(x): return x + x
+        def square(x): return open({str(library)!r}) and x**2
+        """,
+    )
+    archives = [course.submit(name) for name in ("ann", "ben", "cem", "dan", "eve", "fay")]
+    assert course.run("run", *archives, "--gradebook", str(book)).returncode == 0
+    library.unlink()
+    course.out = tmp_path / "elsewhere_results"
+    done = course.run("run", archives[0], "--gradebook", str(book))
+    assert done.returncode != 0
+    line = "grader: ann, tiny: 3 / 3, final, is recorded and stays: 2 points could not be observed here"
+    assert line in done.stderr.splitlines()
+    (grade,) = shown(course, "show", "ann", "--json")
+    assert (grade["points"]["raw"], grade["final"]) == (3, 3)
+    names = "ann, ben, cem, dan, eve, …; grader history STUDENT shows one"
+    line = f"grader: 6 recorded grades stay where points could not be observed here: {names}"
+    done = course.run("run", *archives, "--gradebook", str(book), "--fresh")
+    assert line in done.stderr.splitlines()
+    assert line in course.run("record", str(course.out), "--gradebook", str(book)).stderr.splitlines()
+    assert {grade["final"] for grade in shown(course, "export", "json")} == {3}
+
+
+def test_of_several_attempts_the_best_is_one_that_was_decided_elsewhere(course, book, tmp_path):
+    library = tmp_path / "library"
+    library.write_text("here")
+    course.write(
+        "assignments/tiny/expected.py",
+        f"""
+        def double(x): return x + x
+        def square(x): return open({str(library)!r}) and x**2
+        """,
+    )
+    course.rubric(DOUBLE, SQUARE, attempts="best")
+    course.submit("ann_12_1_hw")
+    course.submit("ann_12_2_hw-1", "def double(x): return 2 * x\ndef square(x): return x")
+    for fresh in ((), ("--fresh",)):
+        done = course.run("run", str(course.submissions_folder), "--gradebook", str(book), *fresh)
+        assert "ann_12_1_hw.tar.gz: counts, the best of 2 attempts, with 3 points" in done.stderr
+        (grade,) = shown(course, "export", "json")
+        assert (grade["points"]["raw"], grade["final"]) == (3, 3)
+        course.out = tmp_path / "elsewhere_results"
+        library.unlink(missing_ok=True)
+    assert "is recorded and stays: 2 points could not be observed here" in done.stderr
