@@ -94,8 +94,6 @@ def import_(
     A row that would replace points which were given since the table was exported, by another table or in
     `grader review`, is wrong, unless --replace is there.
     """
-    from getpass import getuser
-
     from grader.cli.judgements import Judgements
     from grader.cli.points import StoredGrade, current_points, graded_submissions
     from grader.cli.points_rows import skipped_items
@@ -104,6 +102,7 @@ def import_(
     from grader.grading.judged import count_points
     from grader.grading.results import Results
     from grader.grading.submission import CourseFiles
+    from grader.machine.notes import login
 
     course, plugins = open_course(context)
     try:
@@ -115,7 +114,7 @@ def import_(
     judgements = Judgements(
         graded,
         where=str(file),
-        by=by or getuser(),
+        by=by or login(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         zone=course.zone,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from getpass import getuser
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from grader.cli.files import RESULTS_FOLDER
 from grader.cli.lookup import empty, require_assignment
 from grader.errors import UsageError
 from grader.extras import install_command
+from grader.machine.notes import login
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
@@ -170,7 +170,7 @@ def parse_people(texts: Sequence[str]) -> list[Reviewer]:
         if not name or any(person.name == name for person in persons):
             raise UsageError(f"--person {text}: needs a name of its own")
         persons.append(Reviewer(name=name, role="teacher" if role == "teacher" else "assistant"))
-    return persons or [Reviewer(name=getuser(), role="teacher")]
+    return persons or [Reviewer(name=login(), role="teacher")]
 
 
 def _assignments(book: Gradebook, location: Location, named: Sequence[str]) -> Sequence[str]:

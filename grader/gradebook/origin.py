@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import pwd
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, text
+
+from grader.machine.notes import login
 
 _SERVER_TIME = text(
     "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS') || '+00:00'"
@@ -16,14 +17,6 @@ _SERVER_TIME = text(
 def account() -> str:
     """Return the login name and the machine of this process, as `ada@gpu3`; no variable can change it."""
     return f"{login()}@{host()}"
-
-
-def login() -> str:
-    """Return the name of the user that this process belongs to, or its number where it has no name."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
 
 
 def host() -> str:

@@ -1,4 +1,4 @@
-"""Notes beside a lease for people: its holder, and the reason for a quarantine."""
+"""Notes for people: who runs this, who holds a lease, and the reason for a quarantine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Holder:
     @classmethod
     def us(cls, what: str) -> Holder:
         """Describe this process, from now on."""
-        return cls(pid=os.getpid(), user=_user(), since=_now(), what=what)
+        return cls(pid=os.getpid(), user=login(), since=_now(), what=what)
 
     @classmethod
     def read(cls, text: str) -> Holder:
@@ -69,7 +69,7 @@ class QuarantineNote:
     @classmethod
     def us(cls, why: str) -> QuarantineNote:
         """Create a note with the present time and boot id."""
-        return cls(why=why, since=_now(), user=_user(), boot=boot_id())
+        return cls(why=why, since=_now(), user=login(), boot=boot_id())
 
     @staticmethod
     def reason(text: str) -> str:
@@ -113,10 +113,14 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _user() -> str:
+def login() -> str:
+    """Return the name of the user that this process belongs to, or its number where it has no name.
+
+    It is that of /etc/passwd: no variable, such as LOGNAME, can change it.
+    """
     import pwd
 
     try:
         return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"user {os.getuid()}"
+    except KeyError:  # as in a container that runs as any number
+        return str(os.getuid())

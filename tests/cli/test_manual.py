@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -125,6 +126,25 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
         ("bob", "", ""),
     ]
     assert "0 new judgements" in table.load().stderr
+
+
+def test_an_account_without_a_name_gives_points_under_its_number(course, table, monkeypatch):
+    """As in a container that was started as any number."""
+    from grader.cli.review import parse_people
+
+    def nameless(number):
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr("pwd.getpwuid", nameless)
+    course.run("run", course.submit("ann"))
+    table.save([table.export()[0] | {"points": "2"}])
+    done = course.run("manual", "import", str(table.path), "--results", str(course.out))
+    assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgement saved\n")
+    (line,) = (course.results() / "manual.jsonl").read_text().splitlines()
+    assert json.loads(line)["by"] == str(os.getuid())
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert [person.name for person in parse_people(())] == [str(os.getuid())]
 
 
 @pytest.mark.parametrize(
