@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
@@ -26,6 +27,8 @@ DEPTH = 6
 
 _USUAL = frozenset({"float64", "int64", "bool", "complex128"})
 _FLOATS = (float, np.floating)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
+"""Of an object, as Python writes it where its class does not."""
 _Container = list[Any] | tuple[Any, ...] | dict[str, Any]
 _BRACKETS: tuple[tuple[Any, str, str], ...] = ((list, "[", "]"), (tuple, "(", ")"), (dict, "{", "}"))
 
@@ -92,7 +95,10 @@ def _text(value: Any, limit: int, depth: int, at: Sequence[Any]) -> str:
     for kind, write in _WRITERS:
         if isinstance(value, kind):
             return write(value)
-    return repr(value[:limit]) if isinstance(value, str) else " ".join(repr(value).split())
+    if isinstance(value, str):
+        return repr(value[:limit])
+    # where an object of the course lies in the worker is no business of those who read its name
+    return _ADDRESS.sub("", " ".join(repr(value).split()))
 
 
 def _parts(values: _Container, limit: int, depth: int, at: Sequence[Any]) -> list[str]:

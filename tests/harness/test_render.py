@@ -18,6 +18,15 @@ def test_a_call_reads_as_python_source():
     assert text == "fit(array([0.0, 1.5]), [16, (2,)], rate=0.1, name='a\\n', flag=None)"
 
 
+class Clock:
+    """An object that can be called, as a case may have one."""
+
+
+def test_a_function_among_the_arguments_is_written_without_its_address():
+    text = call_text("measure", InputCase(name="a clock", args=(call_text, [Clock()]), kwargs={}))
+    assert text == f"measure(<function call_text>, [<{__name__}.Clock object>])"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
