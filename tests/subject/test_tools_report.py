@@ -303,3 +303,30 @@ def test_a_word_document_without_the_package_that_reads_it(tmp_path, monkeypatch
     docx.Document().save(tmp_path / "hw1.docx")
     monkeypatch.setitem(sys.modules, "docx", None)
     assert report.main(str(tmp_path / "hw1.docx"), [], []) == {"package": "python-docx"}
+
+
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"max_kernel<<<{NINES}, {NINES}>>>",
+        f"max_kernel<<<{'9,' * 3000}, 1>>>",
+        "max_kernel has " + "\u2460" * 5000 + " blocks of 5 threads",
+        f"<p>&#{NINES};</p>",
+        f'<p title="&#{NINES}">',
+    ],
+    ids=["digits", "digits with commas", "digits in circles", "a character", "a character in an attribute"],
+)
+def test_numbers_of_thousands_of_digits_are_no_bug_of_ours(tmp_path, text):
+    path = tmp_path / "hw1.md"
+    path.write_text(f"{WORDS}\n\n{text}\n")
+    facts = report.main(str(path), ["blocks"], [], [["launch", "launch", "max_kernel", "", ""]])
+    assert "problem" not in facts
+    assert facts["words"] >= len(WORDS.split())
+
+
+def test_html_that_pythons_parser_ends_on_waits_for_a_person(read):
+    facts = read(f"{WORDS}\n\n<textarea><![word[\n", "hw1.md", ["nothing"])
+    assert facts["incomplete"] == "it has HTML that cannot be read, from <![ on"

@@ -37,6 +37,9 @@ _WHITES = frozenset(
     {"white", "snow", "ivory", "floralwhite", "ghostwhite", "mintcream", "azure", "whitesmoke", "seashell"}
 )
 
+_BEYOND_UNICODE = re.compile(r"&#\d{8,};?")
+"""A reference of so many digits; Python refuses to read some thousands of them."""
+
 
 class HtmlText(HTMLParser):
     """Passes on visible text, hidden text with how it is hidden, and pictures; may be fed piece by piece."""
@@ -55,6 +58,16 @@ class HtmlText(HTMLParser):
         """The open elements, each with how it hides its text, if it does, and whether it strikes it out."""
         self.styled = False
         """Whether a style sheet was there, which is not read and may hide or strike out anything."""
+        self.malformed = False
+        """Whether a declaration was there that Python's parser does not read, with what came behind it."""
+
+    def feed(self, data: str) -> None:
+        """Take a piece of HTML; a reference to a character beyond Unicode stands for none."""
+        try:
+            super().feed(_BEYOND_UNICODE.sub("\ufffd", data))
+        except AssertionError:  # so Python's parser ends on `<![word[`
+            self.malformed = True
+            self.reset()
 
     @property
     def hiding(self) -> str:

@@ -12,6 +12,8 @@ from .mentions import MATCHES, phrase
 from .named_times import KEPT
 from .sentences import hypothetical, sentence_at
 
+DIGITS = 20
+"""Of a count; Python refuses to read some thousands of them."""
 _ONE = (
     r"one|an?|a single|single|ein(?:e[mnr]?|zig\w*)?|une?|una|uno|אחד|один|одного|одним|одном"
     r"|一个|一個|单个"
@@ -112,9 +114,13 @@ def _count(written: str | None) -> int | None:
     written = written.rpartition("=")[2] or written
     if "(" in written:
         written = written.replace(",", " x ").replace("(", "").replace(")", "")
-        return prod(int(digits) for digits in re.findall(r"\d+", written)) if re.search(r"\d", written) else 1
+        return (
+            prod(int(digits[:DIGITS]) for digits in re.findall(r"\d+", written))
+            if re.search(r"\d", written)
+            else 1
+        )
     numbers = [
-        int(re.sub(r"\D", "", digits))
+        int(re.sub(r"\D", "", digits)[:DIGITS])
         for digits in re.split(r"[x\u00d7*\u00b7]", written)
         if re.search(r"\d", digits)
     ]

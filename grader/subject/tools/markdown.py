@@ -113,6 +113,8 @@ class _MarkdownBlocks:
             self._add_pictures()
         if self._html.styled:
             self._contents.incomplete = "it has a style sheet, which is not read and may hide text"
+        if self._html.malformed:
+            self._contents.incomplete = "it has HTML that cannot be read, from <![ on"
 
     def _list(self, token: Any) -> None:
         """Open or close a list or an entry of one."""

@@ -30,6 +30,8 @@ _MARKDOWN = (".md", ".markdown")
 _PICTURE_IN_MARKDOWN = re.compile(r"!\[[^\]\n]*\]\(|<img\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d)['\u2019\u00a0\u202f\u2009](?=\d{3}(?!\d))")
 """What separates thousands, as in 361'500; a space between two columns is another one."""
+_TOO_LONG = re.compile(r"(\d{100})\d+")
+"""Digits of no time, ratio or count; Python refuses to read some thousands, and patterns try each of them."""
 _ARABIC = {ord("\u066b"): ".", ord("\u066a"): "%"}
 """The signs of Arabic for a decimal point and for percent."""
 _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
@@ -142,7 +144,7 @@ def _read(path: str) -> VisibleReport:
         return _written(read_document(path))
     if path.lower().endswith(_MARKDOWN):
         contents = read_document(path)
-        if any(text["words"] for text in contents.hidden):
+        if contents.incomplete or any(text["words"] for text in contents.hidden):
             return _written(contents)
     return _text(path)
 
@@ -185,7 +187,7 @@ def _plain(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).replace("\u2212", "-").translate(_HIDDEN)
     others = {digit for digit in plain if digit > "\x7f" and digit.isdecimal()}
     plain = plain.translate({ord(d): str(unicodedata.decimal(d)) for d in others} | _ARABIC)
-    return re.sub(r"[^\S\n]+", " ", plain)
+    return _TOO_LONG.sub(r"\1", re.sub(r"[^\S\n]+", " ", plain))
 
 
 def _text(path: str) -> VisibleReport:
