@@ -165,7 +165,9 @@ def module_advice(note: str, submission: Submission, accepts: Collection[str] = 
     lacked = _LACKED.search(note)
     if not lacked:
         return ""
-    if file := lacked_file(note, accepts):
+    if (file := lacked_file(note, accepts)) in submission.files:
+        return ""  # as after an import by a path that leads elsewhere, or a message of the program's own
+    if file:
         return f"; {file} was not handed in"
     for path in submission.dropped:
         if PurePosixPath(path).name == f"{lacked[1]}.py":

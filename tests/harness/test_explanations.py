@@ -1,5 +1,7 @@
 """Why a call or an import failed, as far as the submission's files tell."""
 
+from dataclasses import replace
+
 import pytest
 
 from grader.contracts.call import Call
@@ -88,6 +90,13 @@ def test_a_call_that_failed_for_want_of_something(explained, note, module, why):
 def test_a_name_that_an_empty_file_cannot_give_at_import(explained):
     note = "importing driver.py: ImportError: cannot import name 'f' from 'attn' (/workspace/attn.py)"
     assert explained(note, "driver", "") == "; attn.py is empty"
+
+
+def test_a_file_that_was_handed_in_is_never_said_to_be_missing(explanations):
+    asked = replace(explanations, job=replace(explanations.job, accepts=("full.py", "more.py")))
+    for module, advice in (("full", ""), ("more", "; more.py was not handed in")):
+        call = Call(outcome=Outcome.CRASHED, note=f"f(): ModuleNotFoundError: No module named '{module}'")
+        assert asked.of("attn", "f", call) == advice
 
 
 ENDED = "the program ended itself (exit status 3)"
