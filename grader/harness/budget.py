@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -151,7 +151,8 @@ class _KernelTime:
         # what was counted while they lived comes once more in that of the parent that waited for them
         ended_ticks = Counter[int]()
         for pid in self._before.keys() - now.keys():
-            ended_ticks[self._before[pid].parent] += self._before[pid].own + self._before[pid].children
+            for reaper in self._may_reap(pid, now):
+                ended_ticks[reaper] += self._before[pid].own + self._before[pid].children
         ticks = 0
         for pid, use in now.items():
             before = self._before.get(pid, _KernelUse(0, 0, use.core, use.parent))
@@ -159,6 +160,19 @@ class _KernelTime:
                 ticks += max(0, use.own - before.own)
             ticks += max(0, use.children - before.children - ended_ticks[pid])
         return ticks * tick()
+
+    def _may_reap(self, pid: int, now: Collection[int]) -> Iterator[int]:
+        """Yield who may have waited for a process that ended: its parent, or after that whoever is above."""
+        parent = self._before[pid].parent
+        if parent in now:
+            yield parent
+            return
+        seen = {pid}
+        while parent in self._before and parent not in seen:  # a sub-reaper or pid 1, and nobody tells which
+            seen.add(parent)
+            if parent in now:
+                yield parent
+            parent = self._before[parent].parent
 
     def _uses(self) -> dict[int, _KernelUse]:
         """Return those of every process but this one, by pid."""

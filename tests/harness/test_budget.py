@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.harness import budget as budgets
 from grader.harness.budget import PATIENCE, CallBudget
 from grader.harness.endings import ProgramEnd
 
@@ -73,3 +74,30 @@ def test_waiting_beside_others_gives_no_more_cpu_time_than_the_limit_on_every_co
     assert budget.verdict(None) is None
     budget.charge(1.0, 1.0, lambda: True, 0.2)
     assert isinstance(budget.verdict(None), ProgramEnd)
+
+
+def use(own=0, children=0, parent=0):
+    return budgets._KernelUse(own=own, children=children, core=0, parent=parent)
+
+
+FORKED = {1: use(), 2: use(parent=1), 3: use(own=10, parent=2), 4: use(own=90, children=5, parent=3)}
+
+
+@pytest.mark.parametrize(
+    ("after", "ticks"),
+    [
+        ({1: use(), 2: use(parent=1), 3: use(own=10, children=95, parent=2)}, 0),
+        ({1: use(), 2: use(children=105, parent=1)}, 0),
+        ({1: use(children=95), 2: use(children=10, parent=1)}, 0),
+        ({1: use(children=105)}, 0),
+        ({1: use(), 2: use(children=112, parent=1)}, 7),
+        ({**FORKED, 4: use(own=93, children=5, parent=3)}, 3),
+    ],
+    ids=["by its parent", "by a sub-reaper", "by pid 1", "all ended", "and one more", "one goes on"],
+)
+def test_what_a_process_did_in_the_kernel_before_counts_for_nobody_who_waits_for_it(
+    monkeypatch, after, ticks
+):
+    uses = iter([FORKED, after])
+    monkeypatch.setattr(budgets._KernelTime, "_uses", lambda _: next(uses))
+    assert budgets._KernelTime().since([0]) == pytest.approx(ticks * budgets.tick())
