@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,8 +11,9 @@ from pathlib import Path
 
 from grader.config.course import Course
 from grader.config.problem import suggestion
-from grader.config.rubric import load_rubric
+from grader.config.rubric import read_rubric
 from grader.config.units import Quotient
+from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.files import holds_files, show_path
 from grader.model.rubric import Rubric
@@ -82,8 +83,8 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     """Return the selected cases: references, starters, submissions, each by name; none of an empty course.
 
     Raises:
-        CourseError: a rubric or an `expected.yaml` is wrong, with every problem of all of them; or an
-            assignment has no rubric.
+        CourseError: a rubric or an `expected.yaml` of the selected cases is wrong, with every problem of
+            all of them; or an assignment has no rubric.
         UsageError: the selection names something that is not there.
     """
     folders, assignment = plugins.assignment_folders, selection.assignment
@@ -93,12 +94,20 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     if selection.reference is not None and (assignment is None or selection.patterns or selection.quick):
         raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
     sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
-    rubrics = _rubrics(course, plugins)
-    if not (folders or sources or rubrics or selection.patterns):
+    rubrics, wrong = _rubrics(course, plugins)
+    if not (folders or sources or rubrics or wrong or selection.patterns):
         return ()
+    may_grade = {
+        name: rubric
+        for name, rubric in wrong.items()
+        if assignment in (None, rubric.assignment or assignment)
+    }
+    if not selection.patterns:
+        _refuse(may_grade.values())
     grading = [rubric for rubric in rubrics.values() if assignment in (None, rubric.assignment)]
     assignments = folders if assignment is None else (assignment,)
     ungraded = {*assignments} - {rubric.assignment for rubric in grading}
+    ungraded -= {rubric.assignment for rubric in wrong.values()}
     if ungraded or not folders:
         problems = [f"assignment {name}: no rubric grades it; write one" for name in sorted(ungraded)]
         raise CourseError(*problems or (f"{show_path(course.folder)}: has no assignments to verify",))
@@ -109,7 +118,8 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     starters = [
         starter_case(homes[rubric.name], rubric) for rubric in grading if holds_files(homes[rubric.name])
     ]
-    names = [*(case.name for case in (*references, *starters)), *sources]
+    graded_by_wrong = [f"{name}/{case}" for name in wrong for case in ("reference", STARTER)]
+    names = [*(case.name for case in (*references, *starters)), *sources, *graded_by_wrong]
     chosen = [name for name in names if _matches(name, selection.patterns)]
     if not chosen:
         names_tried = " ".join(selection.patterns)
@@ -118,9 +128,13 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
             advice = f"all of the assignment's are taken by --assignment {names_tried}"
         raise UsageError(f"{names_tried}: there is no submission of that name; {advice}")
     files = [sources[name] for name in chosen if name in sources]
+    files = [file for file in files if assignment in (None, _assignment_of(file, folders) or assignment)]
+    expectations = read_expectations(files, plugins, {**rubrics, **dict.fromkeys(wrong)})
+    needed = {expectation.rubric_name for _, expectation in expectations}
+    needed |= {name for name in may_grade if {f"{name}/reference", f"{name}/{STARTER}"} & {*chosen}}
+    _refuse(rubric for name, rubric in wrong.items() if name in needed)
     submissions = [
-        _case(name, expectation, course, rubrics, selection.gpus)
-        for name, expectation in read_expectations(files, plugins, rubrics)
+        _case(name, expectation, course, rubrics, selection.gpus) for name, expectation in expectations
     ]
     cases = tuple(
         case
@@ -161,22 +175,45 @@ def starter_case(folder: Path, rubric: Rubric) -> SelfTestCase:
     )
 
 
-def _rubrics(course: Course, plugins: Plugins) -> dict[str, Rubric]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrongRubric:
+    """A rubric with mistakes."""
+
+    assignment: str
+    """The assignment that it says it grades, or that of its name; empty if neither is there."""
+    problems: tuple[str, ...]
+
+
+def _rubrics(course: Course, plugins: Plugins) -> tuple[dict[str, Rubric], dict[str, _WrongRubric]]:
+    """Return the rubrics that can be graded by, and the others, by name."""
     rubrics: dict[str, Rubric] = {}
-    problems: list[str] = []
+    wrong: dict[str, _WrongRubric] = {}
+    folders = plugins.assignment_folders
     for path in course.rubrics():
-        try:
-            rubrics[path.stem] = load_rubric(
-                path,
-                kinds=plugins.checks,
-                assignments=plugins.assignment_folders,
-                declared=plugins.assignments,
-            )
-        except CourseError as error:
-            problems += error.problems
-    if problems:
+        rubric, problems = read_rubric(
+            path, kinds=plugins.checks, assignments=folders, declared=plugins.assignments
+        )
+        if rubric is not None and not problems:
+            rubrics[path.stem] = rubric
+            continue
+        by_name = path.stem if path.stem in folders else ""
+        wrong[path.stem] = _WrongRubric(
+            assignment=rubric.assignment if rubric else by_name, problems=problems
+        )
+    return rubrics, wrong
+
+
+def _refuse(wrong: Iterable[_WrongRubric]) -> None:
+    """Raise the problems of rubrics, if there are any."""
+    if problems := [problem for rubric in wrong for problem in rubric.problems]:
         raise CourseError(*problems)
-    return rubrics
+
+
+def _assignment_of(file: Path, folders: Container[str]) -> str:
+    """Return the assignment that an `expected.yaml` names; empty if it names none that is there."""
+    data = read_yaml(file).data
+    name = data.get("assignment") if isinstance(data, Mapping) else None
+    return name if isinstance(name, str) and name in folders else ""
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

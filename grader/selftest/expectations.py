@@ -109,9 +109,11 @@ def expectation_problems(
 
 
 def read_expectations(
-    files: Sequence[Path], plugins: Plugins, rubrics: Mapping[str, Rubric]
+    files: Sequence[Path], plugins: Plugins, rubrics: Mapping[str, Rubric | None]
 ) -> list[tuple[str, Expectation]]:
     """Read the files, and return each with the name of its submission.
+
+    `rubrics` holds None for a file that is wrong itself: nothing is compared with it.
 
     Raises:
         CourseError: with every problem of all of them.

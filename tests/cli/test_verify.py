@@ -333,6 +333,44 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
     }
 
 
+@pytest.fixture
+def other(course):
+    """The assignment `more` beside `sums`, whose rubric and one of whose submissions are wrong."""
+    for path in sorted((course.folder / "assignments/sums").rglob("*.py")):
+        text = path.read_text().replace('"sums"', '"more"', 1)
+        text = text.replace('"unlucky"', '"unlucky_too"')
+        course.write(f"assignments/more/{path.relative_to(course.folder / 'assignments/sums')}", text)
+    rubric = (course.folder / "rubrics/sums.yaml").read_text()
+    course.write("rubrics/more.yaml", rubric.replace("sums\n", "more\n").replace("sums.square", "sums.sqare"))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
+    course.submit("bea", RIGHT, earns(2, 1, 3, "quik: true").replace("assignment: sums", "assignment: more"))
+    course.submit("cem", RIGHT, earns(2, 1, 3).replace("assignment: sums", "assignment: more"))
+    return course
+
+
+@pytest.mark.parametrize("arguments", [["--assignment", "sums"], ["ann", "sums/*"]])
+def test_what_is_wrong_in_another_assignment_is_not_in_the_way(other, verify, arguments):
+    code, out, err = verify(*arguments)
+    assert (code, err) == (0, [])
+    assert [line.split()[1] for line in out[:2]] == ["sums/reference", "ann"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--assignment", "more"], ["more/reference"], ["cem"], ["c*"]])
+def test_a_wrong_rubric_is_told_before_anything_runs_where_it_is_needed(other, verify, arguments):
+    code, out, err = verify(*arguments)
+    assert (code, out) == (4, [])
+    assert any("rubrics/more.yaml:6:" in line and "sqare" in line for line in err)
+
+
+def test_a_rubric_that_is_no_yaml_belongs_to_the_assignment_of_its_name(other, verify):
+    other.write("rubrics/more.yaml", "items: [\n")
+    assert verify("--assignment", "sums")[0] == 0
+    other.write("rubrics/some.yaml", "items: [\n")
+    code, _, (line,) = verify("--assignment", "sums")
+    assert code == 4
+    assert "rubrics/some.yaml:" in line
+
+
 def test_quick_takes_the_references_and_the_submissions_that_say_so(course, verify):
     course.submit("ann", RIGHT, earns(2, 1, 3, "quick: true"))
     course.submit("ben", CONFUSED, earns(2, 1, 3))
