@@ -220,11 +220,12 @@ def _facts(built: Built) -> dict[str, Any]:
 def _beyond(options: BuildKind.Options, facts: Mapping[str, Any]) -> Iterator[str]:
     count, most = facts["warning_count"], options.warnings_at_most
     if most is not None and count > most:
-        yield f"{count} {_warnings(count)}, and {most} may be; the first: {_first(facts['warnings'])}"
+        yield f"{count} {_warnings(count)}, and {_allowed(most)}; the first: {_first(facts['warnings'])}"
+    most = options.spill_bytes_at_most
     for kernel in facts["kernels"]:
         spilled = kernel["spill_bytes"]
-        if options.spill_bytes_at_most is not None and spilled > options.spill_bytes_at_most:
-            yield f"{kernel['kernel']} spills {spilled} bytes, and may spill {options.spill_bytes_at_most}"
+        if most is not None and spilled > most:
+            yield f"{kernel['kernel']} spills {spilled} bytes, and {_allowed(most)}"
 
 
 def _built_in_words(facts: Mapping[str, Any]) -> str:
@@ -240,6 +241,12 @@ def _first(warnings: list[Mapping[str, Any]]) -> str:
     from grader.contracts.build import Diagnostic
 
     return str(Diagnostic(**warnings[0]))
+
+
+def _allowed(most: int) -> str:
+    if not most:
+        return "none is allowed"
+    return f"at most {most} {'is' if most == 1 else 'are'} allowed"
 
 
 def _warnings(count: int) -> str:

@@ -255,7 +255,18 @@ def test_warnings_are_counted_once_and_cost_what_the_rubric_says(contexts):
     assert award(observation).reason == f"built; 1 warning, {told}"
     assert award(observation, BuildKind.Options(warnings_at_most=1)).fraction == 1.0
     refused = award(observation, BuildKind.Options(warnings_at_most=0))
-    assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and 0 may be; {told}")
+    assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and none is allowed; {told}")
+
+
+@pytest.mark.parametrize(
+    ("most", "allowed"), [(0, "none is allowed"), (1, "at most 1 is allowed"), (2, "at most 2 are allowed")]
+)
+def test_a_line_on_too_many_warnings_says_how_many_are_allowed(contexts, most, allowed):
+    source = "int answer(void) { int a, b, c; return 42; }\n"
+    observation = observe(contexts({"src/work.c": source}, COURSE))
+    assert award(observation, BuildKind.Options(warnings_at_most=most)).reason.startswith(
+        f"3 warnings, and {allowed}; the first: src/work.c:1:"
+    )
 
 
 @pytest.mark.parametrize("place", ["given/theirs.h", "reference/src/work.c"])
@@ -267,7 +278,7 @@ def test_warnings_that_the_reference_has_as_well_are_the_courses(contexts, place
     texts[place] += text
     context = contexts({"src/work.c": included + RIGHT + text}, {**COURSE, **texts})
     with pytest.raises(
-        CourseError, match=r"the reference loses points as well: 1 warning, and 0 may be; the"
+        CourseError, match=r"the reference loses points as well: 1 warning, and none is allowed; the"
     ):
         held_against_the_reference(context, warnings_at_most=0)
 
@@ -867,7 +878,7 @@ def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(contexts):
     lost = award(observation, BuildKind.Options(spill_bytes_at_most=0))
     spilled = observation.facts["kernels"][0]["spill_bytes"]
     assert spilled > 0
-    assert (lost.fraction, lost.reason) == (0.0, f"k spills {spilled} bytes, and may spill 0")
+    assert (lost.fraction, lost.reason) == (0.0, f"k spills {spilled} bytes, and none is allowed")
 
 
 @needs_nvcc
