@@ -24,7 +24,7 @@ from grader.files import show_path
 from grader.grading.declaration import refusals, unfit_accepts
 from grader.grading.results import Results, incoming
 from grader.grading.rubric_of_class import require_rubric_of, rubric_in
-from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
+from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items, with_skipped
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
 from grader.model.job import Job, Task
@@ -257,10 +257,9 @@ class OpenSubmission:
 
     def passed(self, kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
         """Return {item: passed} for items that need not be observed again."""
-        return self._passed(self.observations(of_this_command=self.request.fresh), kinds)
-
-    def _passed(self, earlier: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
-        return lasting(self.rubric.items, earlier, kinds, looked_at=self.tried)
+        earlier = self.observations(of_this_command=self.request.fresh)
+        passed = lasting(self.rubric.items, earlier, kinds, looked_at=self.tried)
+        return with_skipped(self.tasks, earlier, passed)
 
     def used_by(self, tasks: Sequence[Task]) -> dict[str, Observation]:
         """Return the observations that these tasks use, of items that are not among them."""
@@ -270,9 +269,8 @@ class OpenSubmission:
 
     def remaining(self, kinds: Mapping[str, CheckKind]) -> tuple[Task, ...]:
         """The tasks that the request asks for and that are not done."""
-        earlier = self.observations(of_this_command=self.request.fresh)
         chosen = wanted_items(self.request.items, self.rubric.items) - self.request.without
-        return left_to_do(self.tasks, earlier, self._passed(earlier, kinds), chosen)
+        return left_to_do(self.tasks, self.passed(kinds), chosen)
 
 
 def _chosen(request: Request, assignment: str, rubric: Rubric) -> str:

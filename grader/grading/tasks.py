@@ -125,25 +125,25 @@ def _gpus_of(run: WorkerRun) -> tuple[str, ...]:
     return tuple(str(gpu.get("name", "")) for gpu in facts if isinstance(gpu, Mapping))
 
 
-def left_to_do(
-    tasks: Sequence[Task],
-    earlier: Mapping[str, Observation],
-    passed: Mapping[str, bool],
-    chosen: frozenset[str],
-) -> tuple[Task, ...]:
-    """The chosen tasks that are not done; `passed` says of those that are whether they passed.
+def with_skipped(
+    tasks: Sequence[Task], earlier: Mapping[str, Observation], passed: Mapping[str, bool]
+) -> dict[str, bool]:
+    """Add to {item: passed} what was skipped, as long as something that it needs is known to have failed.
 
-    What was skipped stays skipped as long as something that it needs is known to have failed.
+    What needs one of these is to be skipped as well, also by the worker of a later part.
     """
-    done = set(passed)
-    failed = {name for name, all_points in passed.items() if not all_points}
+    known = dict(passed)
     for task in tasks:  # each after what it needs
         skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED
-        if skipped and failed & set(task.needs):
-            failed.add(task.item)
-            done.add(task.item)
+        if skipped and any(known.get(name) is False for name in task.needs):
+            known[task.item] = False
+    return known
+
+
+def left_to_do(tasks: Sequence[Task], passed: Mapping[str, bool], chosen: frozenset[str]) -> tuple[Task, ...]:
+    """The chosen tasks that are not done; `passed` says of those that are whether they passed."""
     return tuple(
-        task for task in tasks if task.item in chosen and task.item not in done and task.check != MANUAL
+        task for task in tasks if task.item in chosen and task.item not in passed and task.check != MANUAL
     )
 
 

@@ -122,3 +122,17 @@ def test_what_a_cluster_ran_before_is_collected(course, earlier):
     ((_, graded),) = grading.grade([request])
     line = "Nothing was run by this command: it collected results of 2024-12-20 10:00 UTC."
     assert not_run_again(graded, loaded.zone) == (line if earlier else "")
+
+
+def test_what_needs_a_skipped_item_is_skipped_also_where_it_is_timed(course):
+    """What is timed is observed in another part of the run than what it needs."""
+    timed = {"check": "speedup", "of": "work.double", "over": "work.square", "inputs": "numbers"}
+    speed = {"id": "speed", "title": "is fast", "points": 1, **timed, "expected": "double", "at_least": 2}
+    course.rubric(DOUBLE, SQUARE | {"needs": ["double"]}, speed | {"needs": ["square"]})
+    archive = course.submit(code="def double(x): return x\ndef square(x): return x * x")
+    course.run("run", archive)
+    outcomes = [r["observation"]["outcome"] for r in course.records() if r["record"] == "observation"]
+    assert outcomes == ["observed", "skipped", "skipped"]
+    before = course.records()
+    assert any(line.startswith(AGAIN) for line in lines(course.run("run", archive)))
+    assert course.records() == before
