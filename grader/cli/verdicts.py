@@ -95,7 +95,11 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
         f"{item}: no submission gets it wrong, crashed calls apart; can this check fail at all?"
         for item in untested.never_mistaken
     )
-    yield from (f"{item}: no submission gets it right; can it be passed?" for item in untested.never_earned)
+    for item in untested.never_earned:
+        if item in untested.reference_earns:
+            yield f"{item}: no submission but the reference gets it right; can another right one pass?"
+        else:
+            yield f"{item}: no submission gets it right; can it be passed?"
 
 
 def _counts(verdicts: Sequence[Verdict], wall_s: float) -> str:

@@ -86,6 +86,8 @@ class Gaps:
     """Items that no submission gets wrong: the check may be unable to fail."""
     never_earned: tuple[str, ...]
     """Items that no submission gets right: the check may be impossible to pass."""
+    reference_earns: frozenset[str] = frozenset()
+    """Items that the reference gets right, also those that no submission does."""
 
 
 def verify(
@@ -175,6 +177,7 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
     for_person: set[str] = set()
     mistaken: set[str] = set()
     earned: set[str] = set()
+    reference_earns: set[str] = set()
     for verdict in verdicts:
         rubric = verdict.case.rubric
         if rubric is None or verdict.case.role is Role.STARTER:
@@ -182,6 +185,8 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         waiting.update(f"{rubric.name}: {item}" for item in verdict.waiting)
         for_person.update(f"{rubric.name}: {item}" for item in verdict.for_person)
         if verdict.case.role is Role.REFERENCE:
+            right = (line.item for line in verdict.lines if line.fraction == 1)
+            reference_earns.update(f"{rubric.name}: {item}" for item in right)
             continue
         checks = {item.id: _check(rubric, item) for item in rubric.items}
         mistaken.update(checks[item] for item in verdict.mistaken)
@@ -202,6 +207,7 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         never_earned=tuple(
             name for name, check in decided.items() if check not in earned and name not in for_person
         ),
+        reference_earns=frozenset(reference_earns),
     )
 
 

@@ -412,7 +412,7 @@ def test_a_check_that_no_submission_gets_wrong_or_right_is_named(course, verify)
     assert [line for line in out if line.endswith("?")] == [
         "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
         "sums: luck: no submission gets it wrong, crashed calls apart; can this check fail at all?",
-        "sums: square: no submission gets it right; can it be passed?",
+        "sums: square: no submission but the reference gets it right; can another right one pass?",
     ]
     assert not any(line.endswith("?") for line in verify("ann")[1])
 
@@ -446,7 +446,7 @@ def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     course.submit("ann", CONFUSED, earns(2, 0, 2))
     assert untested(verify()[1]) == [
         "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
-        "sums: square: no submission gets it right; can it be passed?",
+        "sums: square: no submission but the reference gets it right; can another right one pass?",
     ]
 
 
@@ -490,7 +490,7 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
     assert code == 0
     assert untested(out) == [
         "sums: double: no submission gets it wrong, crashed calls apart; can this check fail at all?",
-        "sums: square: no submission gets it right; can it be passed?",
+        "sums: square: no submission but the reference gets it right; can another right one pass?",
     ]
 
 
@@ -507,8 +507,8 @@ def test_points_are_written_as_a_scorecard_prints_them_or_exactly(course, verify
 def test_what_cannot_be_imported_counts_as_got_wrong(course, verify):
     course.submit("ann", "import nothing_of_that_name\n", earns(0, 0, 0))
     assert untested(verify()[1]) == [
-        "sums: double: no submission gets it right; can it be passed?",
-        "sums: square: no submission gets it right; can it be passed?",
+        "sums: double: no submission but the reference gets it right; can another right one pass?",
+        "sums: square: no submission but the reference gets it right; can another right one pass?",
     ]
 
 
