@@ -58,7 +58,7 @@ def check(context: click.Context, as_json: bool) -> ExitCode:
 
 def without_remarks(lines: Iterable[str]) -> tuple[str, ...]:
     """Tell the remarks among lines on a course, and return the others."""
-    from grader.selftest.functions import Remark
+    from grader.config.problem import Remark
 
     problems = []
     for line in lines:

@@ -47,6 +47,12 @@ class Problem:
         return one_line(f"{spell(self.path)}: {self.message}" if self.path else self.message)
 
 
+class Remark(str):
+    """A line on what may be meant as it is."""
+
+    __slots__ = ()
+
+
 def spell(path: KeyPath) -> str:
     """Return a path as a person writes it: `items[3].at_least`."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

@@ -10,7 +10,7 @@ from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
-from grader.config.problem import Problem, closest, suggestion
+from grader.config.problem import Problem, Remark, closest, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
@@ -23,7 +23,7 @@ from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 from grader.selftest.expectations import expectation_problems
-from grader.selftest.functions import Remark, try_functions
+from grader.selftest.functions import try_functions
 from grader.selftest.source_rules import source_problems
 
 

@@ -18,7 +18,7 @@ from grader.config.facts import (
     reference_imports,
     variables_read,
 )
-from grader.config.problem import closest, suggestion
+from grader.config.problem import Remark, closest, suggestion
 from grader.filenames import plain_pattern
 from grader.files import show_path
 from grader.grading.declaration import files_below, refusals, unfit_accepts
@@ -27,7 +27,6 @@ from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 from grader.plugins import Plugins
-from grader.selftest.functions import Remark
 
 FILE = "assignment.py"
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)

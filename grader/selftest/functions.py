@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
+from grader.config.problem import Remark
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError, PackageError
@@ -36,12 +37,6 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """Part of the default `repr` of an object."""
 INPUTS_KEY = "inputs"
 """The option that names the family of a kind with `one_case`."""
-
-
-class Remark(str):
-    """A line on what may be meant as it is."""
-
-    __slots__ = ()
 
 
 def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:

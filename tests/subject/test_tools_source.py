@@ -150,13 +150,17 @@ def test_no_function_means_the_whole_file(look):
         (b"y = 2\nx = '\xff\xfe'\n", 2, "not written in UTF-8"),
         (b'{"cells": [], "nbformat": 4}', 1, "is a Jupyter notebook"),
         (b"x = " + b"(" * 5000 + b")" * 5000, 1, "too many nested"),
-        (b"def f(a): return a" + b" + a" * 20_000, 0, ""),
     ],
 )
 def test_what_is_no_python_3_is_a_problem_with_its_line(look, content, line, said):
     found = look(content)
     assert said in found["problem"]
     assert found["line"] == line or not line
+
+
+def test_what_is_nested_deeper_than_python_imports_is_told_as_that_alone(look):
+    assert look(b"def f(a): return a" + b" + a" * 60_000) == {"too_deep": True}
+    assert "problem" not in look(b"def f(a): return a" + b" + a" * 2_000)
 
 
 def test_windows_line_ends_a_bom_and_odd_spaces_change_no_line_number(look):
