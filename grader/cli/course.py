@@ -15,7 +15,7 @@ import click
 
 from grader.cli.echo import AS_JSON, echo, tell_line, tell_problems
 from grader.engines import LOCAL
-from grader.errors import CourseError, ExitCode, GraderError, UsageError
+from grader.errors import CourseError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -114,13 +114,6 @@ def roster_of(context: click.Context) -> Roster:
 
     course = find_any(context)
     return course.roster if course else Roster()
-
-
-def teams_of(context: click.Context) -> Mapping[str, tuple[str, ...]]:
-    """Return the teams of the course's roster; none outside of any course, and where its files are wrong."""
-    with suppress(GraderError):
-        return roster_of(context).teams
-    return {}
 
 
 def open_course(context: click.Context) -> tuple[Course, Plugins]:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.course import teams_of, zone_of
 from grader.cli.echo import AS_JSON, echo, echo_json
-from grader.cli.lookup import no_grade_of, require_student
+from grader.cli.lookup import no_grade_of, party_of, require_student
 
 if TYPE_CHECKING:
     from grader.gradebook.history import HistoryEvent
@@ -29,17 +28,23 @@ Details = Mapping[str, Any]
 def command(
     context: click.Context, student: str, assignment: str | None, as_json: bool, gradebook: Location
 ) -> None:
-    """Show every score of STUDENT, the points that people gave and what was posted, the oldest first."""
-    with opened(gradebook) as book:
-        from grader.gradebook.history import history
+    """Show every score of STUDENT, the points that people gave and what was posted, the oldest first.
 
-        events = history(book, student, assignment)
+    A team, such as `ann+ben` or as the roster calls it, has those of what it has handed in together.
+    """
+    party = party_of(context, student)
+    is_team = "+" in party
+    with opened(gradebook) as book:
+        from grader.gradebook.history import history, team_history
+
+        events = (team_history if is_team else history)(book, party, assignment)
         if not events:
-            require_student(book, gradebook, student, assignment, teams_of(context))
-            raise no_grade_of(book, gradebook, student, assignment or "")
+            require_student(book, gradebook, party, assignment)
+            raise no_grade_of(book, gradebook, party, assignment or "")
     if as_json:
         echo_json([asdict(event) for event in events])
         return
+    from grader.cli.course import zone_of
 
     zone = zone_of(context)
     submitted: dict[str, str | None] = {}
@@ -47,16 +52,20 @@ def command(
         before = submitted.get(event.assignment)
         if event.what == "score":
             submitted[event.assignment] = event.details["submitted_at"]
-        echo(_line(event, zone, None if submitted.get(event.assignment) == before else before or ""))
+        to = f"{event.details['student']}: " if is_team and event.what == "post" else ""
+        echo(_line(event, zone, to, None if submitted.get(event.assignment) == before else before or ""))
 
 
-def _line(event: HistoryEvent, zone: tzinfo, submitted_before: str | None) -> str:
-    """Return the line of an event; `submitted_before` is the time of submission if it is another now."""
+def _line(event: HistoryEvent, zone: tzinfo, to: str, submitted_before: str | None) -> str:
+    """Return the line of an event, whose text begins with `to`.
+
+    `submitted_before` is the time of submission if it is another now.
+    """
     from grader.reports.words import local_time
 
     account = event.details["account"]
     by = f" [{account}]" if account else ""
-    text = _FORMATS[event.what](event.details)
+    text = to + _FORMATS[event.what](event.details)
     if submitted_before is not None:
         now = event.details["submitted_at"]
         text += f", handed in {local_time(now, zone)}" if now else ", handed in at an unknown time"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from grader.cli.course import roster_of
 from grader.config.problem import closest, suggestion
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
 from grader.model.magnitude import counted
 
 if TYPE_CHECKING:
+    import click
+
     from grader.cli.book import Location
     from grader.gradebook.book import Gradebook
 
@@ -41,27 +45,32 @@ def empty(location: Location) -> UsageError:
     return UsageError(f"{location}: is empty; grade with --gradebook, or record results, first")
 
 
-def require_student(
-    book: Gradebook,
-    location: Location,
-    student: str,
-    assignment: str | None,
-    teams: Mapping[str, Sequence[str]],
-) -> None:
+def party_of(context: click.Context, name: str) -> str:
+    """Return a student, or a team as `ann+ben` by that or by its name on the roster, as grades name it."""
+    from grader.model.roster import Roster
+
+    with suppress(CourseError):  # grades can be shown where files of the course are wrong
+        return roster_of(context).party(name)
+    return Roster().party(name)
+
+
+def require_student(book: Gradebook, location: Location, student: str, assignment: str | None) -> None:
     """Check that a gradebook has a student, and has the assignment, where one is named.
 
+    A team such as `ann+ben` is not there where nothing counts that it has handed in together.
+
     Raises:
-        UsageError: it has not, with the names that are nearest, and how many there are; or the name is that
-            of a team, of whose members each has grades, with these.
+        UsageError: it has not; with the names that are nearest, and how many there are.
     """
     if assignment is not None:
         require_assignment(book, location, assignment)
     students = book.students()
     if not students:
         raise empty(location)
-    members = [name for name in teams.get(student, student.split("+")) if name in students]
-    if student not in students and members:
-        raise UsageError(f"{student}: is a team; name one of its students ({', '.join(members)})")
+    if members := [member for member in student.split("+") if member in students and member != student]:
+        raise UsageError(
+            f"{location}: has no grade of {student!r} together; name one of its members: {', '.join(members)}"
+        )
     if student not in students:
         raise UsageError(f"{location}: has no grade of {student!r}; {_nearest(student, students, 'student')}")
 

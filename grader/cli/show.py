@@ -7,9 +7,8 @@ import sys
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.course import teams_of, zone_of
 from grader.cli.echo import AS_JSON, echo, echo_json
-from grader.cli.lookup import no_grade_of, require_student
+from grader.cli.lookup import no_grade_of, party_of, require_student
 
 
 @click.command("show")
@@ -21,23 +20,33 @@ from grader.cli.lookup import no_grade_of, require_student
 def command(
     context: click.Context, student: str, assignment: str | None, as_json: bool, gradebook: Location
 ) -> None:
-    """Show the current grades of STUDENT, also as a member of a team."""
+    """Show the current grades of STUDENT, also as a member of a team, or of a team.
+
+    A team, such as `ann+ben` or as the roster calls it, has those of what it has handed in together.
+    """
+    party = party_of(context, student)
     with opened(gradebook) as book:
         from grader.gradebook.export import document
 
-        grades = tuple(book.grades(assignment=assignment, student=student))
+        grades = [
+            grade
+            for member in party.split("+")
+            for grade in book.grades(assignment=assignment, student=member)
+            if grade.submission.student == party or "+" not in party
+        ]
         if not grades:
-            require_student(book, gradebook, student, assignment, teams_of(context))
-            raise no_grade_of(book, gradebook, student, assignment or "")
+            require_student(book, gradebook, party, assignment)
+            raise no_grade_of(book, gradebook, party, assignment or "")
         if as_json:
             echo_json([document(grade) for grade in grades])
             return
+        from grader.cli.course import zone_of
         from grader.reports.terminal import show
         from grader.reports.words import local_time
 
         zone = zone_of(context)
 
-        for grade in grades:
+        for grade in {grade.score: grade for grade in grades}.values():  # members share a card
             show(grade.card, sys.stdout)
             if grade.submission.chosen:
                 echo(f"    Counts: {grade.submission.archive}, {grade.submission.chosen}.")

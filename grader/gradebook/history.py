@@ -33,6 +33,25 @@ def history(book: Gradebook, student: str, assignment: str | None = None) -> tup
     return tuple(sorted(events, key=lambda event: event.at))
 
 
+def team_history(book: Gradebook, team: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
+    """Return all events of the submissions of a team such as `ann+ben`, the oldest first; empty for none.
+
+    Scores and posts are those of each member, and scores of equal totals come once.
+    """
+    events = [event for member in team.split("+") for event in history(book, member, assignment)]
+    scores = [event.details for event in events if event.details.get("submitted_as") == team]
+    numbers = {each["score"] for each in scores}
+    digests = {each["submission_digest"] for each in scores}
+    of_team = [
+        event
+        for event in events
+        if event.details.get("score") in numbers
+        or (event.what == "points" and event.details["submission_digest"] in digests)
+    ]
+    once = [event for place, event in enumerate(of_team) if event not in of_team[:place]]
+    return tuple(sorted(once, key=lambda event: event.at))
+
+
 def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
     grades = [
         (read_grade(row), totals is TOTALS)
@@ -88,7 +107,7 @@ def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
 
 
 def _posts(connection: Connection, student: str) -> Iterator[HistoryEvent]:
-    names = ("score", "platform", "marker", "points", "outcome", "message", "account")
+    names = ("score", "student", "platform", "marker", "points", "outcome", "message", "account")
     rows = (
         select(POSTS.c.at, TOTALS.c.assignment, *(POSTS.c[name] for name in names))
         .join(TOTALS, (TOTALS.c.score == POSTS.c.score) & (TOTALS.c.student == POSTS.c.student))

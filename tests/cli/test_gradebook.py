@@ -466,3 +466,21 @@ def test_of_several_attempts_the_best_is_one_that_was_decided_elsewhere(course, 
         course.out = tmp_path / "elsewhere_results"
         library.unlink(missing_ok=True)
     assert "is recorded and stays: 2 points could not be observed here" in done.stderr
+
+
+def test_a_team_is_shown_by_its_members_and_by_its_name_on_the_roster(course, book):
+    course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    course.write("roster.csv", "student,team\nann,red\nben,red\ncem,\n")
+    course.run("run", course.submit("red"), course.submit("cem"), "--gradebook", str(book))
+    for name in ("red", "ann+ben", "ben+ann"):
+        card = course.run("show", name)
+        assert (card.returncode, card.stdout.count("double doubles")) == (0, 1)
+        assert [grade["student"] for grade in shown(course, "show", name, "--json")] == ["ann", "ben"]
+        (event,) = shown(course, "history", name, "--json")
+        assert event["details"]["submitted_as"] == "ann+ben"
+    line = "grader: gradebook.db: has no grade of 'ann+cem' together; name one of its members: ann, cem"
+    for command in ("show", "history"):
+        assert said(course.run(command, "ann+cem")) == line
+    course.write("course.yaml", "title: [\n")
+    for command in ("show", "history"):
+        assert course.run(command, "ann+ben").returncode == 0

@@ -95,13 +95,7 @@ def test_a_student_without_a_grade_in_one_assignment_hears_of_the_others(graded)
         assert refused(graded, [name, "ann", "--assignment", "small"]) == line
 
 
-def test_a_team_is_named_with_its_students(course, kept):
-    course.run_once(kept, "run", course.submit("ann+ben"), "--gradebook", str(course.cwd / "gradebook.db"))
-    course.write("course.yaml", "title: A tiny course\nroster: class.csv\n")
-    course.write("class.csv", "student,team\nann,red\nben,red\n")
-    for command in ("show", "history"):
-        for name in ("red", "ann+ben"):
-            line = f"grader: {name}: is a team; name one of its students (ann, ben)\n"
-            assert course.run(command, name).stderr == line
+def test_the_folder_of_a_team_is_named_for_its_member(course, kept):
+    course.run_once(kept, "run", course.submit("ann+ben"))
     done = course.run("replay", str(course.out / "tiny" / "ann"), "--item", "tiny.double")
     assert "; ann is in team ann+ben: name " in done.stderr

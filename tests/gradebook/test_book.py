@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotObservedError
-from grader.gradebook.history import history
+from grader.gradebook.history import history, team_history
 from grader.gradebook.posts import Post, note
 from grader.gradebook.tables import METADATA
 
@@ -240,6 +240,9 @@ def test_what_was_posted_is_history(book, keep, tiny):
     (details,) = [event.details for event in history(book, "ben") if event.what == "post"]
     assert {name: details[name] for name in post} == post
     assert details["points"] == 4.0
+    assert details["student"] == "ben"
+    assert [event.what for event in team_history(book, "ann+ben")] == ["score", "post"]
+    assert team_history(book, "ann+cem") == ()
 
 
 def test_nobody_knows_who_is_not_there(book):
