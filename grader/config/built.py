@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,29 @@ def unbuilt(
         return
     reads = variables_read(folder)
     building = [item.get("id", "") for item in items if _kind(item, kinds) and _kind(item, kinds).builds]
-    advice = f"write needs: [{building[0]}]" if building else "add an item with check: build, and need it"
     variable = assignment.build.variable
+    keys: dict[tuple[int, str], str] = {}
+    """By item and key, the place that reads the variable."""
     for index, item in enumerate(items):
         kind = _kind(item, kinds)
         for key, option in keys_of(kind.Options).items() if kind else ():
             if option.kind in (FunctionName, ModuleName) and not {*building} & {*_needed(item, items)}:
                 read = reads.get(item.get(key, "").partition(".")[0], {})
                 if place := read.get(variable):
-                    message = f"{place} reads {variable}, which only items have that need the build; {advice}"
-                    yield ("items", index, key), message
+                    keys[index, key] = place
+    advice = _advice(building, {items[index].get("id", "") for index, _ in keys}, items)
+    for (index, key), place in keys.items():
+        message = f"{place} reads {variable}, which only items have that need the build; {advice}"
+        yield ("items", index, key), message
+
+
+def _advice(building: Sequence[str], reading: Container[str], items: Items) -> str:
+    """Return what to write: an item of the build that needs none of those that read the variable."""
+    needs = {item.get("id"): _needed(item, items) for item in items}
+    first = next((name for name in building if not any(need in reading for need in needs[name])), "")
+    if first:
+        return f"write needs: [{first}]"
+    return f"add an item with check: build{' that needs no other' if building else ''}, and need it"
 
 
 def _kind(item: Mapping[str, Any], kinds: Mapping[str, CheckKind]) -> Any:

@@ -594,6 +594,31 @@ READS = "assignments/vectors/given/driver.py:2 reads VECTORS, which only items h
     ],
 )
 def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wrong, line):
+    path, rubric, makefile = with_build(course)
+    for file in (path, rubric, makefile):
+        file.write_text(file.read_text().replace(right, wrong))
+    done = grader(course, "rubric", "check")
+    assert (line or "") in done.stderr
+    assert done.returncode == (4 if line else 0), done.stderr
+
+
+def test_a_build_that_needs_what_is_built_is_not_named_as_the_one_to_need(course):
+    _, rubric, _ = with_build(course)
+    binary = "{id: binary, title: t, points: 0, check: build"
+    text = rubric.read_text().replace("needs: [binary]", "group: g")
+    rubric.write_text(text.replace(binary, f"{binary}, needs: [second]"))
+    advice = "add an item with check: build that needs no other, and need it"
+    done = grader(course, "rubric", "check")
+    assert [line.endswith(READS + advice) for line in done.stderr.splitlines()] == [True, True]
+    also = binary.replace("binary", "first_of_all")
+    rubric.write_text(rubric.read_text() + f"  - {also}}}\n")
+    done = grader(course, "rubric", "check")
+    lines = [line.endswith(f"{READS}write needs: [first_of_all]") for line in done.stderr.splitlines()]
+    assert lines == [True, True]
+
+
+def with_build(course: Path) -> tuple[Path, Path, Path]:
+    """Have the driver read the product of a build; return the declaration, the rubric and the Makefile."""
     given = course / "assignments/vectors/given"
     given.mkdir()
     (given / "driver.py").write_text("import os\nHOME = os.environ['VECTORS']\ndef saxpy(a, x, y): ...\n")
@@ -608,11 +633,7 @@ def test_what_a_build_lacks_is_named_before_anything_is_built(course, right, wro
         f"  - {common}, id: first, needs: [binary]}}\n"
         f"  - {common}, id: second, needs: [first]}}\n"
     )
-    for file in (path, rubric, given / "Makefile"):
-        file.write_text(file.read_text().replace(right, wrong))
-    done = grader(course, "rubric", "check")
-    assert (line or "") in done.stderr
-    assert done.returncode == (4 if line else 0), done.stderr
+    return path, rubric, given / "Makefile"
 
 
 def test_a_family_with_a_second_parameter_is_named_with_its_line(course):
