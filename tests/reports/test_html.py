@@ -755,9 +755,14 @@ def test_a_quantity_has_the_unit_that_suits_it(value, unit, text):
 
 def test_a_case_that_was_not_called_did_not_run_out_of_time(make):
     ended, rest = (
-        Case(name=name, outcome=Outcome.TIMED_OUT, note=note)
-        for name, note in (("a ring", "did not end within 5 s"), ("a small ring", NOT_CALLED))
+        Case(name=name, outcome=Outcome.TIMED_OUT, note=note, called=call)
+        for name, note, call in (
+            ("a ring", "did not end within 5 s", "ring(1)"),
+            ("a small ring", NOT_CALLED, "ring(2)"),
+        )
     )
     source = page(make.graded([make.item("a", "A")], [make.seen("a", 0.0, cases=(ended, rest))])).text
     assert "a ring ran out of time" in source
     assert "a small ring ran" not in source
+    assert "Calledring(1)" in source
+    assert "Callring(2)" in source
