@@ -60,5 +60,15 @@ def _right(
             case = cases[id(call)]
             if note := difference(case, answer):
                 why = f"reference: {case.name}: {note}; the reference is wrong as well as the submission"
-                raise CourseError(f"{why}; correct it, expected.py or the tolerance")
+                raise CourseError(f"{why}; {_advice(context, module, answer)}")
             yield call
+
+
+def _advice(context: CheckContext, module: str, answer: Call) -> str:
+    """Return what to look at: a module that was not handed in is the course's, and stands in `given/`."""
+    file = f"{module.replace('.', '/')}.py"
+    if file in context.files:
+        return "correct it, expected.py or the tolerance"
+    if answer.value is None:
+        return f"is a return missing in given/{file}, or in the reference?"
+    return f"correct given/{file}, the reference, expected.py or the tolerance"

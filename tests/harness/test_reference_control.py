@@ -158,6 +158,20 @@ def test_an_oracle_that_the_reference_does_not_meet_costs_nobody_points(context,
     assert "expected.py or the tolerance" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("returns", "advice"),
+    [
+        ("", "is a return missing in given/driver.py, or in the reference?"),
+        ("return 3 * ", "correct given/driver.py, the reference, expected.py or the tolerance"),
+    ],
+)
+def test_a_driver_that_returns_something_else_than_the_oracle_is_named(context, returns, advice):
+    made = context(WORK, {"given/driver.py": DRIVER.replace("return ", returns)})
+    with pytest.raises(CourseError, match=r"; the reference is wrong as well as the submission; ") as error:
+        observe(made)
+    assert str(error.value).endswith(f"; {advice}")
+
+
 def test_an_oracle_that_returns_nothing_is_named_and_not_the_reference(context):
     made = context(WORK, {"expected.py": "def half(x): x / 2\n"})
     said = r"expected\.py:1: half: returns None for case 'one'; is a return missing\?$"
