@@ -85,7 +85,8 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
         return
     cases = [verdict.case for verdict in verdicts]
     if not any(case.role is Role.SUBMISSION for case in cases):
-        yield f"{SOURCES}: no submissions are there; only references and starters were verified"
+        names = ", ".join(sorted({case.assignment for case in cases}))
+        yield f"{SOURCES}: has no submission of {names}; only references and starters were verified"
         return
     marking = {case.rubric.name for case in cases if case.rubric and case.role is Role.SUBMISSION}
     for name in sorted({case.rubric.name for case in cases if case.rubric} - marking):

@@ -18,6 +18,8 @@ STARTER = "starter"
 GIVEN = "given"
 _LINK = re.compile(r"\]\(\s*([^)\s#]+)")
 """The path of an inline link of Markdown, without its fragment and title."""
+_FILE = re.compile(r"(?!/)[\w ./-]+\.\w{1,5}")
+"""A path of a file; `[&](int i)` of C++ is none, nor is an address."""
 
 
 def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]:
@@ -64,15 +66,18 @@ def _sources(folder: Path, *, with_given: bool) -> Iterator[tuple[str, Path]]:
 
 
 def _missing_links(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the files of the assignment to which the page links, such as figures, and that nobody gets."""
+    """Yield the files to which the page links, such as figures, and that nobody gets."""
     page = files.get(PAGE, b"").decode(errors="replace")
     for target in dict.fromkeys(map(unquote, _LINK.findall(page))):
         name = normpath(target)
-        if name not in files and is_file(folder / name):  # [&](int i) of C++ is none
-            beside = name.removeprefix(f"{STARTER}/")
-            advice = f"write {beside}" if beside in files else f"put it into {STARTER}/, or remove the link"
-            where = f"{show_path(folder / PAGE)}: links to {one_line(target)}"
-            yield f"{where}, which is not in the zip; {advice}"
+        is_there = is_file(folder / name)
+        if name in files or not (is_there or _FILE.fullmatch(name)):
+            continue
+        beside = name.removeprefix(f"{STARTER}/")
+        what = "remove" if is_there else "correct"
+        advice = f"write {beside}" if beside in files else f"put it into {STARTER}/, or {what} the link"
+        lacks = "is not in the zip" if is_there else "is not there"
+        yield f"{show_path(folder / PAGE)}: links to {one_line(target)}, which {lacks}; {advice}"
 
 
 def _is_left_behind(name: str) -> bool:

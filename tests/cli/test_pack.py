@@ -244,7 +244,10 @@ def test_a_file_that_the_page_shows_and_nobody_gets_is_named(course, assignment,
         "![a plan](figures/the%20plan.png 'Plan') [&](int i) [web](https://a.edu/inputs.py) [a](#b)\n"
         "[c](./layers.py#L2)\n"
     )
-    assert pack("--handout")[0] == 0
+    code, _, err = pack("--handout")
+    assert code == 4
+    place = "grader: assignments/layers/handout.md: links to figures/the plan.png, which is not there; "
+    assert err == [f"{place}put it into starter/, or correct the link"]
     (assignment / "figures").mkdir()
     (assignment / "figures" / "the plan.png").write_text("PNG")
     page.write_text(f"{page.read_text()}[c](starter/layers.py) [d](reference/layers.py)")

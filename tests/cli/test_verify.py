@@ -516,7 +516,9 @@ def test_a_course_without_submissions_says_so_and_verifies_its_references(course
     code, out, _ = verify()
     assert code == 0
     assert out[0].startswith("✓ sums/reference  3 / 3  ")
-    assert out[2] == "tests/submissions: no submissions are there; only references and starters were verified"
+    assert (
+        out[2] == "tests/submissions: has no submission of sums; only references and starters were verified"
+    )
     assert out[3].startswith("0 submissions and 1 reference: 1 as expected; ")
 
 
