@@ -85,7 +85,7 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
         return
     cases = [verdict.case for verdict in verdicts]
     if not any(case.role is Role.SUBMISSION for case in cases):
-        names = ", ".join(sorted({case.assignment for case in cases}))
+        names = ", ".join(sorted({case.assignment or "" for case in cases}))
         yield f"{SOURCES}: has no submission of {names}; only references and starters were verified"
         return
     marking = {case.rubric.name for case in cases if case.rubric and case.role is Role.SUBMISSION}
