@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.config.decode import decode, describe, quoted
 from grader.config.problem import Problem, suggestion
-from grader.config.table import TableError, decode_table, heading, rows
+from grader.config.table import TableError, decode_table, delimiter_of, heading, rows, too_many_cells
 from grader.config.units import Duration, parse_duration
 from grader.files import show_path
 
@@ -62,8 +62,10 @@ def _from_table(file: Path, assignments: set[str]) -> ReadExtensions:
     places: dict[str, str] = {}
     wrong: list[str] = []
     try:
-        table = rows(decode_table(file.read_bytes()))
-        headings = [heading(cell) for cell in next(table, (1, []))[1]]
+        text = decode_table(file.read_bytes())
+        table = rows(text)
+        first = next(table, (1, []))[1]
+        headings = [heading(cell) for cell in first]
         if missing := [name for name in COLUMNS if name not in headings]:
             message = (
                 f"the first line must name the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing"
@@ -71,6 +73,9 @@ def _from_table(file: Path, assignments: set[str]) -> ReadExtensions:
             return ReadExtensions(lines=(f"{where}:1: {message}",))
         for line, cells in table:
             if not any(cell.strip() for cell in cells):
+                continue
+            if message := too_many_cells(cells, first, delimiter_of(text)):  # half of `1d,12h` would be lost
+                wrong.append(f"{where}:{line}: {message}")
                 continue
             values = dict(zip(headings, (cell.strip() for cell in cells), strict=False))
             who, name, time = (values.get(column, "") for column in COLUMNS)

@@ -8,7 +8,15 @@ from pathlib import Path
 
 from grader.config.decode import quoted
 from grader.config.problem import Problem
-from grader.config.table import DELIMITERS, TableError, decode_table, delimiter_of, heading, rows
+from grader.config.table import (
+    DELIMITERS,
+    TableError,
+    decode_table,
+    delimiter_of,
+    heading,
+    rows,
+    too_many_cells,
+)
 from grader.files import show_path
 from grader.model.roster import FILE_IDS, Roster, Student
 
@@ -84,7 +92,7 @@ class _Table:
         """The first spelling of each team by its name without capitals."""
         self._columns: dict[str, tuple[int, str]] = {}
         """By field: where its column is, and what the file calls it."""
-        self._width = 0
+        self._headings: Sequence[str] = ()
         self._canvas_ids: list[tuple[int, str]] = []
         """The line and the value of each."""
         self._lines: dict[tuple[str, str], tuple[int, str]] = {}
@@ -107,7 +115,7 @@ class _Table:
             names = ", ".join(quoted(cell.strip()) for cell in cells[:_LISTED])
             has = f"; the first line is to name the columns, and has {names}" if names else ""
             yield f"there is no column student; give one with the names that results are kept under{has}"
-        self._width = len(cells)
+        self._headings = cells
 
     def _meant(self, name: str, fields_of: Mapping[str, str]) -> str:
         """Return the heading of a column that is missing which a name may be a slip for; empty for none."""
@@ -126,12 +134,13 @@ class _Table:
 
     def _other_separator(self, cells: Sequence[str]) -> str:
         """Say which cell is several, written with the separator of another table; empty if none is."""
+        width = len(self._headings)
         for separator, name in DELIMITERS.items():
             parted = re.compile(rf"{separator}(?=\S)")  # no blank behind it, as in `Doe, Jane`
             cell = next(filter(parted.search, cells), "")
-            if separator != self.delimiter and cell and len(cells) + len(parted.findall(cell)) <= self._width:
+            if separator != self.delimiter and cell and len(cells) + len(parted.findall(cell)) <= width:
                 return (
-                    f"{quoted(cell.strip())} holds a {name}, and the row has {len(cells)} of {self._width} "
+                    f"{quoted(cell.strip())} holds a {name}, and the row has {len(cells)} of {width} "
                     f"cells; put a {DELIMITERS.get(self.delimiter, self.delimiter)} between cells, as the "
                     "first line does"
                 )
@@ -145,11 +154,11 @@ class _Table:
         values["team"] = self._teams.setdefault(team.casefold(), team)
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
             return
-        if message := self._other_separator(cells):
+        message = self._other_separator(cells) or too_many_cells(cells, self._headings, self.delimiter)
+        if message:  # the values may be those of other columns
             yield message
+            self.students.append(Student(student=values.get("student", "")))  # extensions may name them
             return
-        if further := [cell.strip() for cell in cells[self._width :] if cell.strip()]:
-            yield f"{quoted(further[0])} is in no column; put a text with a comma in quotes"
         student = Student(**{"student": "", **values})
         if not student.student:
             yield f"{self._columns['student'][1]}: missing; give the name that results are kept under"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""
@@ -74,3 +74,21 @@ def rows(text: str) -> Iterator[tuple[int, list[str]]]:
 def heading(cell: str) -> str:
     """Return a heading in lower case, with one blank for `_`, `-` and any space."""
     return " ".join(re.split(r"[\s_-]+", cell.strip().lower()))
+
+
+def too_many_cells(cells: Sequence[str], headings: Sequence[str], delimiter: str) -> str:
+    """Return what is wrong with a row that a delimiter within a text may have moved; empty if none did.
+
+    Empty cells behind the last column move nothing, unless a cell begins with a blank, as in `Doe, Jane`,
+    and no heading does.
+    """
+    further = cells[len(headings) :]
+    parted = not any(map(_begins_with_blank, headings)) and any(map(_begins_with_blank, cells))
+    if not further or not (parted or any(cell.strip() for cell in further)):
+        return ""
+    name = DELIMITERS.get(delimiter, delimiter)
+    return f"has {len(cells)} cells, and the heading {len(headings)}; put a text with a {name} in quotes"
+
+
+def _begins_with_blank(cell: str) -> bool:
+    return cell != cell.lstrip() and bool(cell.strip())

@@ -62,6 +62,13 @@ def test_extensions_may_be_a_table_that_people_keep_reasons_in(folder: Path) -> 
     assert found.extensions == {"alice": {"hw1": 172_800.0}, "bob": {"hw2": 86_400.0}}
 
 
+def test_a_row_with_more_cells_than_the_heading_is_refused(folder: Path) -> None:
+    table(folder, "student,assignment,extension", "alice,hw1,1d,12h", "bob,hw1,1d,,")
+    assert problems(folder, "extensions: more.csv\n") == (
+        "more.csv:2: has 4 cells, and the heading 3; put a text with a comma in quotes",
+    )
+
+
 def test_mistakes_in_a_table_are_all_located(folder: Path) -> None:
     table(
         folder,

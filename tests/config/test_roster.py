@@ -223,8 +223,30 @@ def test_a_row_that_has_the_separator_of_another_table_is_told(
 
 def test_a_comma_in_a_name_without_quotes_is_told(folder: Path) -> None:
     assert problems(folder, "student,name", "jdoe,Doe, Jane", "bob,Bob,,", "ann") == (
-        'roster.csv:2: "Jane" is in no column; put a text with a comma in quotes',
+        "roster.csv:2: has 3 cells, and the heading 2; put a text with a comma in quotes",
     )
+    assert problems(folder, "student;name", "jdoe;Doe;Jane") == (
+        "roster.csv:2: has 3 cells, and the heading 2; put a text with a semicolon in quotes",
+    )
+
+
+def test_a_comma_in_a_name_is_told_where_the_cells_that_it_moves_end_with_an_empty_one(folder: Path) -> None:
+    rows = ("ann,Ann Ash,A,", "gus,Gum, Gus,B,", "hao,Hazel, Hao,B,", "fay,Fir, Fay,B,")
+    told = "has 5 cells, and the heading 4; put a text with a comma in quotes"
+    assert problems(folder, "student,name,section,team", *rows) == tuple(
+        f"roster.csv:{line}: {told}" for line in (3, 4, 5)
+    ), "nobody is in a team B"
+    (folder / "course.yaml").write_text("title: x\nroster: roster.csv\nextensions: {gus: {}}\n")
+    with pytest.raises(CourseError) as caught:
+        load_course(folder)
+    assert len(caught.value.problems) == 3, "gus is on the roster"
+
+
+def test_empty_cells_behind_the_last_column_move_nothing(folder: Path) -> None:
+    (ann,) = course(folder, "student,name,team", "ann,Ann Ash,red,,").roster.students
+    assert ann.team == "red"
+    (ann,) = course(folder, "student, name, team", "ann, Ann Ash, red,").roster.students
+    assert (ann.name, ann.team) == ("Ann Ash", "red"), "a blank behind each comma is the table's habit"
 
 
 def test_a_workbook_is_told_to_be_one(folder: Path) -> None:
