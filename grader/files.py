@@ -65,11 +65,50 @@ def obstacle(
     disk, a quota, a broken one.
     """
     advice = _ADVICE.get(error.errno or 0, "name another place")
-    why = error.strerror or str(error)
+    path = where if isinstance(where, Path) else None
+    why = cause(error, path)
+    if (owner := _other_owner(error, path)) and owner != "root":
+        advice = f"have {owner} share it (chmod -R g+w, then umask 002), or name another place"
     if error.errno == errno.EEXIST and str(error.filename) not in str(where):
         why = f"{why}: {error.filename}"  # further up
     line = f"{where}: cannot be {doing} ({why}); {advice}"
     return NotObservedError(line) if error.errno in _OF_THE_MACHINE else kind(line)
+
+
+def cause(error: OSError, path: Path | None = None) -> str:
+    """Return what is wrong, with the owner of the file or folder where another account's refuses writing."""
+    why = error.strerror or str(error)
+    owner = _other_owner(error, path)
+    return f"{why}; belongs to {owner}" if owner else why
+
+
+def _other_owner(error: OSError, path: Path | None) -> str:
+    """Return the account of the file or folder that may not be written; empty if it is ours or unknown.
+
+    That is the innermost on the path which exists and refuses: the folder, of a file that is not there.
+    """
+    if error.errno not in (errno.EACCES, errno.EPERM):
+        return ""
+    for name in (path, error.filename2, error.filename):  # the last may be relative to a folder unknown here
+        if not isinstance(name, str | Path):
+            continue
+        whole = Path(name).absolute()
+        for place in (whole, *whole.parents):
+            with suppress(OSError, ValueError):
+                owner = place.lstat().st_uid
+                if not os.access(place, os.W_OK, effective_ids=True):
+                    return user_name(owner) if owner != os.geteuid() else ""
+    return ""
+
+
+def user_name(number: int) -> str:
+    """Return the name of a user in /etc/passwd, or the number where it has none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:  # as in a container that runs as any number
+        return str(number)
 
 
 def of_the_machine(error: OSError) -> NotObservedError | None:

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias
 
 from grader.config.codec import dumps_plain, from_plain, loads, to_plain
 from grader.errors import NotObservedError
-from grader.files import show_path
+from grader.files import cause, show_path
 from grader.model.evidence import SCHEMA, Evidence, WorkerRun
 from grader.model.observation import JUDGED_BY, Fault, Observation, Outcome
 from grader.model.submission import Submission
@@ -147,7 +147,7 @@ class EvidenceWriter:
 
     def _unwritable(self, error: OSError) -> NotObservedError:
         return NotObservedError(
-            f"{self._name}: cannot be written ({error.strerror}); check the results folder and its disk"
+            f"{self._name}: cannot be written ({cause(error)}); check the results folder and its disk"
         )
 
 

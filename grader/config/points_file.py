@@ -12,7 +12,7 @@ from typing import Any
 from grader.config.codec import dumps, from_plain, loads
 from grader.config.evidence_file import repair
 from grader.errors import NotObservedError
-from grader.files import show_path
+from grader.files import cause, show_path
 from grader.model.job import Task
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.rubric import MANUAL
@@ -113,7 +113,7 @@ def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        raise NotObservedError(f"{show_path(path)}: cannot be written ({error.strerror})") from None
+        raise NotObservedError(f"{show_path(path)}: cannot be written ({cause(error)})") from None
 
 
 def append_missing(folder: Path, records: Sequence[PointsGiven]) -> None:

@@ -55,8 +55,9 @@ class Results:
         Raises:
             NotObservedError: something else stands in its place.
         """
-        shutil.rmtree(self.workspace, ignore_errors=True)
         try:
+            if self.workspace.is_dir() and not self.workspace.is_symlink():  # `replace` refuses others
+                shutil.rmtree(self.workspace)
             workspace.replace(self.workspace)
             workspace.parent.rmdir()  # now: whatever ends us during the run must not leave it
         except OSError as error:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.files import user_name
 from grader.text import one_line
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -118,9 +119,4 @@ def login() -> str:
 
     It is that of /etc/passwd: no variable, such as LOGNAME, can change it.
     """
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # as in a container that runs as any number
-        return str(os.getuid())
+    return user_name(os.getuid())

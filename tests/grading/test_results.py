@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 
 from grader.errors import NotObservedError, UsageError
@@ -40,6 +46,58 @@ def test_a_received_workspace_takes_the_place_of_the_former_one_and_leaves_no_ot
             results.adopt(workspace)
             assert [path.name for path in tmp_path.iterdir()] == ["student"], "also while the run goes on"
     assert [path.name for path in results.workspace.iterdir()] == ["second"]
+
+
+AS_ANOTHER = """if True:
+    # what is imported later may lie below a home that only root can enter
+    import os, sys
+    from pathlib import Path
+    import grader.config.points_file
+    from grader.config.evidence_file import EvidenceWriter
+    from grader.errors import GraderError
+    from grader.grading.results import Results, incoming
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+    os.chdir(sys.argv[1])
+    results = Results(Path("ann"))
+    def adopt():
+        with incoming(Path()) as workspace, results.locked():
+            workspace.mkdir()
+            results.adopt(workspace)
+    def record():
+        EvidenceWriter(results.evidence)
+    for act in (adopt, record, lambda: results.write("score.json", "")):
+        try:
+            act()
+        except GraderError as error:
+            print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_what_another_account_wrote_is_told_with_its_owner_and_what_helps():
+    """Both share the folders by a group, and the first had the usual umask of 022."""
+    with TemporaryDirectory() as out:
+        folder = Path(out) / "ann"
+        workspace = folder / "workspace"
+        workspace.mkdir(parents=True)
+        (workspace / "work.py").touch(mode=0o644)
+        (folder / "evidence.jsonl").touch(mode=0o644)
+        for path in (workspace, workspace / "work.py", folder / "evidence.jsonl", folder, Path(out)):
+            os.chown(path, 2002, 65534)
+        errors = []
+        for mode in (0o2770, 0o2750):
+            Path(out).chmod(0o2770)
+            folder.chmod(mode)
+            arguments = [sys.executable, "-c", AS_ANOTHER, out]
+            done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+            errors.append(done.stdout.splitlines())
+    why = "cannot be written (Permission denied; belongs to 2002)"
+    advice = "have 2002 share it (chmod -R g+w, then umask 002), or name another place"
+    shared = [
+        f"ann/workspace: {why}; {advice}",
+        f"ann/evidence.jsonl: {why}; check the results folder and its disk",
+    ]
+    assert errors == [shared, [*shared, f"ann/score.json: {why}; {advice}"]]
 
 
 def test_what_was_received_but_not_adopted_is_gone_with_every_folder_that_was_made_for_it(tmp_path):
