@@ -81,7 +81,8 @@ def _page(recorded: RecordedGrade, results: Path | None) -> tuple[Path | None, s
         same = False
     if same and page.is_file():
         return page, ""
-    return None, f"no comment yet: {page} is not of this grade; grader run writes it anew"
+    why = "is not of this grade" if page.is_file() else "is not there"
+    return None, f"no comment yet: {page} {why}; grader run writes it anew"
 
 
 def _criteria(recorded: RecordedGrade, criteria: Mapping[str, str], where: str) -> Mapping[str, Decimal]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -208,6 +209,15 @@ def test_a_page_of_another_rubric_is_not_attached_though_the_points_are_the_same
     assert marked.run("rescore", "tiny", "--gradebook", "gradebook.db", "--apply").returncode == 0
     done = post(marked, "--apply", "--results", str(marked.out))
     assert done.stdout.count("is not of this grade; grader run writes it anew") == 2
+    assert canvas.comments == []
+
+
+def test_a_page_that_is_not_there_is_told_so(marked, canvas):
+    """Old results were removed, as `rm -r results/tiny` does, or another folder is named."""
+    shutil.rmtree(marked.results("ann"))
+    (marked.results("ben") / "feedback" / "report.html").unlink()
+    done = post(marked, "--apply", "--results", str(marked.out))
+    assert done.stdout.count("report.html is not there; grader run writes it anew") == 2
     assert canvas.comments == []
 
 
