@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from typing import TYPE_CHECKING, TextIO
 
 from grader.cli.echo import echo
@@ -123,7 +124,7 @@ class _Waits:
             echo(f"grader: {who}{message}", err=True)
 
 
-def show(graded: Graded, items: Sequence[str] = ()) -> None:
+def show(graded: Graded, zone: tzinfo, items: Sequence[str] = ()) -> None:
     """Print the scorecard, of its lines those that patterns of `items` name, and remarks on the run."""
     from grader.grading.results import FEEDBACK
     from grader.grading.tasks import wanted_items
@@ -133,7 +134,7 @@ def show(graded: Graded, items: Sequence[str] = ()) -> None:
     wanted = wanted_items(items, graded.rubric.items)
     card = graded.scorecard
     lines = tuple(line for line in card.lines if line.item in wanted)
-    show_card(replace(card, lines=lines), sys.stdout)
+    show_card(replace(card, lines=lines), zone, sys.stdout)
     if len(lines) < len(card.lines):
         echo(f"    Shown: {len(lines)} of {len(card.lines)} items, as --item names them.")
     run = graded.evidence.runs[-1] if graded.evidence.runs else None

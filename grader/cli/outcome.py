@@ -198,7 +198,7 @@ class RunSummary:
         elif self._many:
             echo(_row(result, self._width, sys.stdout, self._course.zone))
         else:
-            show(result, self._items)
+            show(result, self._course.zone, self._items)
             if line := not_run_again(result, self._course.zone):
                 echo(f"    {line}")
 

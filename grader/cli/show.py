@@ -47,7 +47,7 @@ def command(
         zone = zone_of(context)
 
         for grade in {grade.score: grade for grade in grades}.values():  # members share a card
-            show(grade.card, sys.stdout)
+            show(grade.card, zone, sys.stdout)
             if grade.submission.chosen:
                 echo(f"    Counts: {grade.submission.archive}, {grade.submission.chosen}.")
             run = f", run {grade.run} of {local_time(grade.began, zone)}" if grade.run else ""

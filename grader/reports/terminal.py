@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
@@ -68,14 +69,14 @@ class StyledLine:
         return "".join(text for text, _ in self.pieces).rstrip()
 
 
-def table(scorecard: Scorecard, *, width: int = WIDEST, unicode: bool = True) -> str:
+def table(scorecard: Scorecard, *, zone: tzinfo = UTC, width: int = WIDEST, unicode: bool = True) -> str:
     """Format the card as plain text of at most `width` columns, without colours."""
-    return "".join(f"{row}\n" for row in _rows(scorecard, width, unicode))
+    return "".join(f"{row}\n" for row in _rows(scorecard, zone, width, unicode))
 
 
-def show(scorecard: Scorecard, stream: TextIO) -> None:
+def show(scorecard: Scorecard, zone: tzinfo, stream: TextIO) -> None:
     """Print the card: with colours on a terminal, as plain text anywhere else; never fails on a character."""
-    layout = _rows(scorecard, _columns(stream), speaks_unicode(stream))
+    layout = _rows(scorecard, zone, _columns(stream), speaks_unicode(stream))
     if not stream.isatty():
         stream.writelines(encodable(f"{row}\n", stream) for row in layout)
         return
@@ -151,7 +152,7 @@ def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
     return bar, task
 
 
-def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[StyledLine]:
+def _rows(scorecard: Scorecard, zone: tzinfo, width: int, unicode: bool) -> Iterator[StyledLine]:
     width = max(NARROWEST, min(width, WIDEST))
     signs = {what: pair[0 if unicode else 1] for what, pair in SIGNS.items()}
     bar = BARS[0 if unicode else 1]
@@ -174,7 +175,7 @@ def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[StyledLin
         yield from _why(rows[0][0], len(rows), width, bar)
     yield StyledLine()
     yield StyledLine((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
-    for text in _remarks(scorecard):
+    for text in _remarks(scorecard, zone):
         yield from (
             StyledLine(((f"    {part}", ""),)) for part in wrapped(one_line(text, LONGEST), width - 4)
         )
@@ -211,10 +212,10 @@ def _explanations(line: Line, what: LineState, shared: str) -> Iterator[tuple[st
         yield f"flag: {flag}", "magenta"
 
 
-def _remarks(scorecard: Scorecard) -> Iterator[str]:
+def _remarks(scorecard: Scorecard, zone: tzinfo) -> Iterator[str]:
     yield standing_remark(scorecard)
     yield from sums(scorecard)
-    yield from lateness(scorecard)
+    yield from lateness(scorecard, zone)
 
 
 def wrapped(line: str, columns: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -177,7 +177,7 @@ def remarks(view: AudienceView) -> Iterator[str]:
         yield "These are the points of the items that are shown here."
     if view.later:
         yield f"{counted(view.later, 'item')} {'is' if view.later == 1 else 'are'} shown later."
-    yield from lateness(card)
+    yield from lateness(card, view.time_zone)
 
 
 def missing_files(card: Scorecard) -> Iterator[str]:
@@ -208,16 +208,19 @@ def bounded(points: Points) -> bool:
     return abs(points.earned + points.bonus + points.penalty - points.raw) > 1e-9
 
 
-def lateness(card: Scorecard) -> Iterator[str]:
-    """Yield sentences on extensions, on a wrong or unknown time, and on points that lateness took."""
-    yield from _extensions(card)
+def lateness(card: Scorecard, zone: tzinfo) -> Iterator[str]:
+    """Yield sentences on extensions, on a wrong or unknown time, and on points that lateness took.
+
+    Times are in `zone`: those of a stored card have an offset, which has no name.
+    """
+    yield from _extensions(card, zone)
     ruled = [(total, total.late) for total in card.totals if total.late and total.late.rule]
     if unknown := [late for _, late in ruled if late.submitted_at is None]:  # of the submission, so of all
         marked = "The LMS marked it late; when" if unknown[0].marked else "When"
         yield f"{marked} it was handed in is unknown: nothing is taken off for lateness."
     for _, late in ruled:
         if late.in_future and late.submitted_at:
-            time = local_time(late.submitted_at, late.due.tzinfo or UTC)
+            time = local_time(late.submitted_at, zone)
             yield (
                 f"The time of submission, {time}, had not come yet: "
                 "what lateness costs stays open until the time is corrected."
@@ -234,12 +237,11 @@ def lateness(card: Scorecard) -> Iterator[str]:
         yield f"Handed in {time} late{whose}: {costs}"
 
 
-def _extensions(card: Scorecard) -> Iterator[str]:
+def _extensions(card: Scorecard, zone: tzinfo) -> Iterator[str]:
     """Yield a sentence for each extension, with the deadline that it gives."""
     students: dict[tuple[str, str, str], list[str]] = {}
     for student, late in ((total.student, total.late) for total in card.totals):
         if late is not None and late.extension_s:
-            zone = late.due.tzinfo or UTC
             when = f"Handed in {local_time(late.submitted_at, zone)}; the" if late.submitted_at else "The"
             extension = when, elapsed(late.extension_s), local_time(late.due, zone)
             students.setdefault(extension, []).append(student)

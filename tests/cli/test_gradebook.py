@@ -50,6 +50,17 @@ def test_times_are_by_the_clock_of_the_course_and_of_utc_where_that_cannot_be_re
         assert re.search(r"\d\d:\d\d UTC", course.run(command, "ann").stdout)
 
 
+def test_a_stored_card_names_the_time_zone_as_the_run_did(course, book):
+    course.write("course.yaml", "title: x\ntime_zone: Europe/Berlin\nextensions: {ann: {tiny: 2d}}\n")
+    course.rubric(DOUBLE, due="2024-11-27T23:59:00+01:00", late={"per_day": "10%", "at_most": "5d"})
+    run = "run", course.submit("ann"), "--submitted-at", "2024-11-28T01:00:00+01:00"
+    handed_in = "Handed in 2024-11-28 01:00 CET; "
+    deadline = "the deadline with the extension of 2 days is 2024-11-29 23:59 CET."
+    for command in (run, ("show", "ann")):
+        card = course.run(*command, "--gradebook", str(book))
+        assert handed_in + deadline in " ".join(card.stdout.split()), card.stderr
+
+
 def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
     archives = course.submit("ann"), course.submit("ben", WRONG)
     done = course.run("run", *archives, "--gradebook", str(book))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import xml.etree.ElementTree as ET
+from datetime import UTC
 from html.parser import HTMLParser
 
 import pytest
@@ -122,7 +123,7 @@ def test_what_follows_the_bar_is_a_hint_or_a_flag_only_if_it_is_ours(make, attac
 @ATTACKS
 def test_a_card_in_a_log_holds_nothing_that_acts(make, attack):
     stream = io.StringIO()
-    show(make.hostile(HOSTILE[attack]).scorecard, stream)
+    show(make.hostile(HOSTILE[attack]).scorecard, UTC, stream)
     assert unsafe(stream.getvalue()) == []
 
 

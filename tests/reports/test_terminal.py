@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC
 from threading import Thread
 
 import pytest
@@ -132,14 +133,14 @@ def test_bonus_and_penalty_stand_in_the_column_of_the_points(stored):
 
 def test_a_file_gets_plain_text(stored):
     stream = io.StringIO()
-    show(stored("normal").scorecard, stream)
+    show(stored("normal").scorecard, UTC, stream)
     assert stream.getvalue() == CARD
 
 
 def test_a_stream_of_a_poor_encoding_gets_what_it_can_hold(stored):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    show(stored("hostile").scorecard, stream)
+    show(stored("hostile").scorecard, UTC, stream)
     stream.flush()
     assert b"\n  x <script>" in raw.getvalue()
 
@@ -147,13 +148,14 @@ def test_a_stream_of_a_poor_encoding_gets_what_it_can_hold(stored):
 def test_writing_to_a_pipe_loads_no_rich():
     code = """
 import sys
+from datetime import UTC
 from grader.model.score import Points, Scorecard, Standing
 from grader.reports.terminal import Progress, show
 progress = Progress(sys.stderr)
 progress.started(1)
 progress.finished()
 show(Scorecard(student="a", assignment="b", rubric="b", rubric_digest="", submission_digest="", lines=(),
-               points=Points(), totals=(), standing=Standing.FINAL), sys.stdout)
+               points=Points(), totals=(), standing=Standing.FINAL), UTC, sys.stdout)
 print("rich" in sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -163,7 +165,7 @@ print("rich" in sys.modules)
 
 def test_a_terminal_gets_colours_and_the_same_words(stored):
     terminal = Terminal()
-    show(stored("normal").scorecard, terminal.stream)
+    show(stored("normal").scorecard, UTC, terminal.stream)
     text = terminal.written()
     assert "\x1b[31m" in text
     assert re.sub(r"\x1b\[[\d;]*m|\r", "", text) == re.sub(r" +$", "", CARD, flags=re.MULTILINE)
@@ -171,7 +173,7 @@ def test_a_terminal_gets_colours_and_the_same_words(stored):
 
 def test_a_students_text_gives_the_terminal_no_orders(stored):
     terminal = Terminal()
-    show(stored("hostile").scorecard, terminal.stream)
+    show(stored("hostile").scorecard, UTC, terminal.stream)
     left = re.sub(r"\x1b\[[\d;]*m", "", terminal.written())
     assert not {"\x1b", "\x07", "\x9b", "\x00"}.intersection(left)
     assert r"\x1b[31m" in left

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -95,25 +95,25 @@ def test_a_total_with_bonus_and_penalty_says_how_it_comes_about(stored):
 
 
 def test_lateness_is_told_of_each_whom_it_concerns(stored):
-    assert list(lateness(stored("team").scorecard)) == [
+    assert list(lateness(stored("team").scorecard, UTC)) == [
         "Handed in 2024-12-20 11:00 UTC; the deadline with the extension of 2 days (bob) is "
         "2024-12-21 08:00 UTC.",
         "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day.",
     ]
-    (told,) = lateness(stored("unknown_time").scorecard)
+    (told,) = lateness(stored("unknown_time").scorecard, UTC)
     assert told == "When it was handed in is unknown: nothing is taken off for lateness."
-    (told,) = lateness(stored("marked_late").scorecard)
+    (told,) = lateness(stored("marked_late").scorecard, UTC)
     assert told == (
         "The LMS marked it late; when it was handed in is unknown: nothing is taken off for lateness."
     )
-    assert list(lateness(stored("normal").scorecard)) == []
+    assert list(lateness(stored("normal").scorecard, UTC)) == []
 
 
 def test_a_team_that_is_late_alike_reads_one_total_and_one_sentence(make):
     due = make.late["due"]
     members = {"student": "red", "members": ("alice", "bob"), "submitted_at": due + timedelta(hours=27)}
     card = make.graded([make.item("a", "A", 10.0)], [make.seen("a")], of_rubric=make.late, **members)
-    (told,) = lateness(card.scorecard)
+    (told,) = lateness(card.scorecard, UTC)
     assert told == "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left. Rule: 10 % per started day."
     assert card.student().scorecard.totals[0].adjusted == 8
     assert '<p class="total"><strong>8</strong> / 10' in Html().render(card.student())
@@ -138,7 +138,7 @@ def test_an_extension_is_told_with_the_deadline_that_it_gives(make, hours, told)
     submitted_at = None if hours is None else make.due + timedelta(hours=hours)
     late = {"of_rubric": make.late, "extensions": {"alice": 172_800.0}, "submitted_at": submitted_at}
     card = make.graded([make.item("a", "A", 10.0)], [make.seen("a")], **late)
-    first, *more = lateness(card.scorecard)
+    first, *more = lateness(card.scorecard, UTC)
     assert first == f"{told[0]}deadline with the extension of 2 days is 2024-12-21 08:00 UTC."
     assert [line[: len(start)] for line, start in zip(more, told[1:], strict=True)] == [*told[1:]]
     assert first in Html().render(card.student())
@@ -147,7 +147,7 @@ def test_an_extension_is_told_with_the_deadline_that_it_gives(make, hours, told)
 def test_an_extension_of_all_of_a_team_is_told_once(make):
     members = {"student": "red", "members": ("alice", "bob"), "submitted_at": make.due}
     late = {"of_rubric": make.late, "extensions": {"red": 172_800.0}, **members}
-    (line,) = lateness(make.graded([make.item("a", "A")], [make.seen("a")], **late).scorecard)
+    (line,) = lateness(make.graded([make.item("a", "A")], [make.seen("a")], **late).scorecard, UTC)
     assert "(" not in line
 
 
@@ -155,14 +155,14 @@ def test_of_a_team_an_unknown_time_is_told_once(stored):
     card = stored("unknown_time").scorecard
     (total,) = card.totals
     team = replace(card, totals=(total, replace(total, student="ben")))
-    assert list(lateness(team)) == list(lateness(card))
+    assert list(lateness(team, UTC)) == list(lateness(card, UTC))
 
 
 def test_lateness_that_costs_nothing_is_not_told(make):
     late = {"of_rubric": {"due": make.due}, "submitted_at": make.due + timedelta(days=1)}
     card = make.graded([make.item("a", "A")], [make.seen("a")], **late).scorecard
     assert card.totals[0].late.days == 1
-    assert list(lateness(card)) == []
+    assert list(lateness(card, UTC)) == []
 
 
 def test_a_part_of_a_mark_is_not_called_final(stored):
