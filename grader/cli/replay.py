@@ -1,4 +1,4 @@
-"""`grader replay`: one item of one score observed again, and both observations side by side."""
+"""`grader replay`: one item of one score observed again, and compared with the first observation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NARROWEST = 60
+_SAME = "the same as then"
+
+
+class _Row(NamedTuple):
+    """One value of both observations."""
+
+    label: str
+    then: str
+    now: str
+    is_measured: bool = False
+    """Whether it is a quantity: a time, for example, is never the same twice."""
 
 
 @click.command("replay")
@@ -112,14 +123,27 @@ def _text(replayed: Replay) -> Iterator[str]:
     if same := [fact.name for fact in replayed.facts if fact.same]:
         yield f"    the same: {', '.join(same)}"
     yield from (f"    {_differing(fact)}" for fact in replayed.facts if not fact.same)
+    rows = [*_rows(replayed.then, replayed.now)]
+    differing = [row for row in rows if row.then != row.now]
+    all_same = all(row.is_measured for row in differing)
+    if all_same:
+        measured = ", ".join(dict.fromkeys(row.label.strip() for row in differing))
+        yield f"    all below is {_SAME}" + (f", except {measured}" if measured else "")
     yield ""
     if given := replayed.given:
         points = f"{given.points:g} of {given.possible:g}"
         yield f"    {given.by} gave {points}; below is what the program saw"
         yield ""
     width = max(_NARROWEST, shutil.get_terminal_size((100, 0)).columns)
-    for label, then, now in [("", "then", "now"), *_rows(replayed.then, replayed.now)]:
-        yield from _beside(one_line(label), one_line(then), one_line(now), width)
+    if differing:
+        yield from _beside("", "then", "now", width)
+    for row in rows:
+        label, then, now = map(one_line, row[:3])
+        if row in differing:
+            yield from _beside(label, then, now, width)
+        elif then or label.endswith(":"):
+            text = then if all_same or not then else f"{_SAME}: {then}"
+            yield from _in_columns(label, [(text, width - _label_width(width) - 2)], width)
 
 
 def _differing(fact: Fact) -> str:
@@ -127,7 +151,7 @@ def _differing(fact: Fact) -> str:
     return f"{'another' if fact.same is False else 'perhaps another'} {fact.name}: then {then}, now {now}"
 
 
-def _rows(then: Look, now: Look) -> Iterator[tuple[str, str, str]]:
+def _rows(then: Look, now: Look) -> Iterator[_Row]:
     """Yield each label with its values then and now."""
     looks = (then, now)
     yield _both("points", looks, _points)
@@ -145,9 +169,9 @@ def _rows(then: Look, now: Look) -> Iterator[tuple[str, str, str]]:
         yield from _quantities("  ", [case.quantities if case else {} for case in pair])
 
 
-def _both(label: str, pair: Sequence[T | None], spell: Callable[[T], str]) -> tuple[str, str, str]:
+def _both(label: str, pair: Sequence[T | None], spell: Callable[[T], str]) -> _Row:
     then, now = ("" if value is None else spell(value) for value in pair)
-    return label, then, now
+    return _Row(label, then, now)
 
 
 def _points(look: Look) -> str:
@@ -169,13 +193,14 @@ def _case(case: Case) -> str:
     return ": ".join(filter(None, (case.outcome.value, agreement, case.note)))
 
 
-def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator[tuple[str, str, str]]:
+def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator[_Row]:
     from grader.reports.pages import quantity_name
 
     units = {name: quantity.unit for quantities in pair for name, quantity in quantities.items()}
     for name, unit in units.items():
         label = f"{indent}{quantity_name(name, unit)}"
-        yield _both(label, [quantities.get(name) for quantities in pair], _quantity)
+        row = _both(label, [quantities.get(name) for quantities in pair], _quantity)
+        yield row._replace(is_measured=True)
 
 
 def _quantity(quantity: Quantity) -> str:
@@ -184,19 +209,27 @@ def _quantity(quantity: Quantity) -> str:
 
 
 def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
-    """Yield three columns with wrapped texts; nothing if there is no text."""
+    """Yield three columns with wrapped texts."""
+    each = (width - _label_width(width) - 4) // 2
+    yield from _in_columns(label, [(then, each), (now, each)], width)
+
+
+def _label_width(width: int) -> int:
+    return 20 if width < 100 else 30
+
+
+def _in_columns(label: str, texts: Sequence[tuple[str, int]], width: int) -> Iterator[str]:
+    """Yield a label and texts, each wrapped to so many columns."""
     from grader.reports.terminal import wrapped
 
-    if not (label == "" or then or now or label.endswith(":")):
-        return
-    first = 20 if width < 100 else 30
-    each = (width - first - 4) // 2
+    first = _label_width(width)
     indent = " " * (len(label) - len(label.lstrip()))
     names = [indent + part for part in wrapped(label.lstrip(), first - len(indent))]
-    columns = (names or [""], wrapped(then, each), wrapped(now, each))
+    columns = (names or [""], *(wrapped(text, columns) for text, columns in texts))
+    widths = first, *(columns for _, columns in texts)
     encoding = sys.stdout.encoding or "utf-8"
-    for name, left, right in zip_longest(*columns, fillvalue=""):
-        line = f"{_padded(name, first)}  {_padded(left, each)}  {right}".rstrip()
+    for parts in zip_longest(*columns, fillvalue=""):
+        line = "  ".join(map(_padded, parts, widths)).rstrip()
         yield line.encode(encoding, "replace").decode(encoding)
 
 
