@@ -120,7 +120,11 @@ def not_installed(modules: Collection[str]) -> Iterator[str]:
         yield f"{_are(optional)} not installed here: {install_command(*packages, pip=ANY_PIP)}"
     if others:
         several = len(others) > 1
-        advice = "install them, or correct the names" if several else "install it, or correct the name"
+        advice = (
+            "install them, add their files to the course, or correct the names"
+            if several
+            else "install it, add its file to the course, or correct the name"
+        )
         yield f"{_are(others)} not installed here: {advice}"
 
 

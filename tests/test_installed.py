@@ -25,12 +25,16 @@ def packages(monkeypatch):
     [
         (["torch"], ["torch is not installed here: pip install 'gpu-grader[torch]'"]),
         (["PIL"], ["PIL is not installed here: pip install 'gpu-grader[documents]'"]),
-        (["pandaz"], ["pandaz is not installed here: install it, or correct the name"]),
+        (
+            ["pandaz"],
+            ["pandaz is not installed here: install it, add its file to the course, or correct the name"],
+        ),
         (
             ["torch", "numba", "greenlet", "pandaz", "cvv", "torch"],
             [
                 "torch, numba and greenlet are not installed here: pip install 'gpu-grader[numba,torch]'",
-                "pandaz and cvv are not installed here: install them, or correct the names",
+                "pandaz and cvv are not installed here: install them, add their files to the course, or "
+                "correct the names",
             ],
         ),
     ],
@@ -76,7 +80,8 @@ def test_other_imports_of_the_same_file_that_are_not_here_are_told_with_it(tmp_p
         "def later():\n    import late\n"
     )
     error = missing_error(WHERE, ["cvv"], course_modules=["norm"], file=file)
-    assert str(error) == f"{WHERE}: cvv and pandaz are not installed here: install them, or correct the names"
+    advice = "install them, add their files to the course, or correct the names"
+    assert str(error) == f"{WHERE}: cvv and pandaz are not installed here: {advice}"
 
 
 @pytest.mark.parametrize(

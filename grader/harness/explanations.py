@@ -49,6 +49,10 @@ EMPTY_AT_MOST = 4096
 _WALLS = (
     (re.compile(r"\bEOFError: EOF when reading a line\b"), "nobody types anything where it is graded"),
     (re.compile(r"\bBdbQuit\b"), "a breakpoint was left in it, and nobody debugs it where it is graded"),
+    (
+        re.compile(r"\bTorch not compiled with CUDA|\bFound no NVIDIA driver"),
+        "there is no GPU where it is graded",
+    ),
     (re.compile(r"\[Errno 30\] Read-only file system\b"), "only below /tmp may it write"),
     (
         re.compile(r"\bname resolution\b|\bName or service not known\b|\[Errno 101\] Network is unr"),

@@ -852,7 +852,7 @@ def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_th
         path.write_text(f"import only_for_{path.stem}\n{path.read_text()}")
     done = grader(course, "course", "check")
     assert done.returncode == 0
-    line = "{} is not installed here: install it, or correct the name"
+    line = "{} is not installed here: install it, add its file to the course, or correct the name"
     assert sorted(done.stderr.replace("grader: ", "").splitlines()) == sorted(
         [
             f"{ASSIGNMENT}:15: preloads: only_a and only_c are not installed here: install them, or correct "
@@ -872,7 +872,11 @@ def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_th
 @pytest.mark.parametrize(
     ("module", "code", "line"),
     [
-        ("only_there", 5, "only_there is not installed here: install it, or correct the name"),
+        (
+            "only_there",
+            5,
+            "only_there is not installed here: install it, add its file to the course, or correct the name",
+        ),
         ("vectosr", 4, "no module is called vectosr; did you mean vectors?"),
     ],
 )

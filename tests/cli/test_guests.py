@@ -189,7 +189,8 @@ def test_a_name_that_two_bring_is_told_with_both(course):
         ("1 / 0", ":1: cannot be imported: ZeroDivisionError: division by zero; correct the file"),
         (
             "\nimport nowhere_at_all",
-            ":2: nowhere_at_all is not installed here: install it, or correct the name",
+            ":2: nowhere_at_all is not installed here: install it, add its file to the course, "
+            "or correct the name",
         ),
         ("import nunpy", ":1: no module is called nunpy; did you mean numpy?"),
         ("raise SystemExit(0)", ":1: cannot be imported: SystemExit: 0; correct the file"),
@@ -207,7 +208,12 @@ def test_an_assignment_that_cannot_be_imported_is_named_by_its_file_and_line(cou
 @pytest.mark.parametrize(
     ("module", "code", "line"),
     [
-        ("nowhere_at_all", 5, "nowhere_at_all is not installed here: install it, or correct the name"),
+        (
+            "nowhere_at_all",
+            5,
+            "nowhere_at_all is not installed here: install it, add its file to the course, "
+            "or correct the name",
+        ),
         ("nunpy", 4, "no module is called nunpy; did you mean numpy?"),
     ],
 )
@@ -298,7 +304,7 @@ def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(cou
     assert first["observation"]["fault"] == "machine"
     missing = (
         "assignment.py: preloads: no_such_library and no_other_either are not installed here: "
-        "install them, or correct the names"
+        "install them, add their files to the course, or correct the names"
     )
     assert first["observation"]["note"] == missing
     assert second["observation"]["outcome"] == "observed"

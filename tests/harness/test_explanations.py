@@ -61,6 +61,11 @@ def explained(explanations):
             "; a breakpoint was left in it, and nobody debugs it where it is graded",
         ),
         (
+            "f(): AssertionError: Torch not compiled with CUDA enabled (full.py:6, in f())",
+            "full",
+            "; there is no GPU where it is graded",
+        ),
+        (
             "f(): OSError: [Errno 30] Read-only file system: 'log.txt'",
             "full",
             "; only below /tmp may it write",
