@@ -60,11 +60,11 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             rubrics[path.stem] = rubric
         folder = plugins.assignment_folders[rubric.assignment]
         further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
-        yield from read_yaml(path).lines(further)
-        yield from map(Remark, read_yaml(path).lines(_remarks(rubric, plugins.checks, folder)))
+        document = read_yaml(path)
+        yield from document.lines(further)
+        yield from map(Remark, document.lines(_remarks(rubric, plugins.checks, folder)))
         if not read_facts(folder).problems:
-            items = tuple(item for item in rubric.items if item.options is not None)
-            yield from try_functions(folder, items, plugins.checks)
+            yield from try_functions(folder, rubric.items, plugins.checks, document)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric], wrong)
     yield from _criteria_of_nothing(course, plugins, [*(r for r in rubrics.values() if r), *wrong])
     graded = {rubric.assignment for rubric in (*rubrics.values(), *wrong) if rubric}

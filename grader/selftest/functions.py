@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import fields
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Any
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
 from grader.config.problem import Remark
+from grader.config.yaml_source import YamlDocument
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError, PackageError
@@ -35,20 +37,34 @@ _NO_REFERENCE = ": ModuleNotFoundError: No module named 'reference'"
 """Ends the line on each oracle of a file that imports the reference, which `declared` names once."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """Part of the default `repr` of an object."""
+_OF = "of"
+"""The option that names the function under test."""
 INPUTS_KEY = "inputs"
 """The option that names the family of a kind with `one_case`."""
 
 
-def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
-    """Yield problems and remarks on the families and oracles that a rubric's items name, each tried once."""
+def try_functions(
+    folder: Path, rubric: tuple[Item, ...], kinds: Mapping[str, CheckKind], document: YamlDocument
+) -> Iterator[str]:
+    """Yield problems and remarks on the families and oracles that a rubric's items name, each tried once.
+
+    Items whose options are wrong name none. The document is the rubric's, for its lines.
+    """
+    numbered = [(index, item) for index, item in enumerate(rubric) if item.options is not None]
+    items = [item for _, item in numbered]
     functions = CourseFunctions(folder, within_s=WITHIN_S)
     families = dict.fromkeys(name for item in items for name in _families_of(item))
     single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
     trials = [partial(_try_family, functions, name, name in single) for name in families]
-    named = [(*names, _compares(kinds[item.check])) for item in items if (names := _functions_of(item))]
-    for family, oracle, function, compared in dict.fromkeys(named):
+    named: dict[tuple[str, str, str, bool], str] = {}
+    for index, item in numbered:
+        if names := _functions_of(item):
+            line, *_ = document.position(("items", index, _OF)) or (1,)
+            place = f"{document.name}:{line}: item {item.id}"
+            named.setdefault((*names, _compares(kinds[item.check])), place)
+    for (family, oracle, function, compared), place in named.items():
         trials.append(partial(_try_oracle, functions, family, oracle, compared))
-        trials.append(partial(_try_parameters, functions, family, function, parameters_of(folder, function)))
+        trials.append(partial(_try_parameters, functions, family, function, folder, place))
     lines: dict[str, None] = {}
     for trial in trials:
         try:  # in a fork, for a function of the course may end its process
@@ -197,9 +213,13 @@ def _agree(value: Any, other: Any) -> bool:
 
 
 def _try_parameters(
-    functions: CourseFunctions, family: str, name: str, parameters: tuple[str, inspect.Signature] | None
+    functions: CourseFunctions, family: str, function: str, folder: Path, named_by: str
 ) -> Iterator[str]:
-    """Yield the first case that a function of the reference, or of `given/`, cannot be called with."""
+    """Yield the first case that a function of the reference, or of `given/`, cannot be called with.
+
+    `named_by` is the line of the rubric and the item that name the function.
+    """
+    parameters = parameters_of(folder, function)
     if parameters is None:
         return
     place, signature = parameters
@@ -207,9 +227,28 @@ def _try_parameters(
         try:
             signature.bind(*case.args, **case.kwargs)
         except TypeError as error:
-            line = functions.misnamed(f"{name} of {place}", signature, case.kwargs, family)
-            yield line or f"{place}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
+            unfit_case = f"cannot take case {case.name!r} of {family} in inputs.py ({error})"
+            if driver := _driver_of(folder, function, case):
+                yield f"{named_by}: {function} ({place}) {unfit_case}, and {driver}"
+                return
+            line = functions.misnamed(f"{function} of {place}", signature, case.kwargs, family)
+            advice = f"correct the function, the case, or the item's {_OF} ({named_by})"
+            yield line or f"{place}: {unfit_case}; {advice}"
             return
+
+
+def _driver_of(folder: Path, function: str, case: InputCase) -> str:
+    """Name the function of another file of `given/` that has this name and takes a case; empty for none."""
+    module, _, name = function.rpartition(".")
+    for file in sorted((folder / "given").glob("*.py")):
+        driver = f"{file.stem}.{name}"
+        if file.stem == module or (parameters := parameters_of(folder, driver)) is None:
+            continue
+        place, signature = parameters
+        with suppress(TypeError):
+            signature.bind(*case.args, **case.kwargs)
+            return f"{driver} ({place}) can; did you mean {_OF}: {driver}?"
+    return ""
 
 
 def _same(value: Any, other: Any) -> bool:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.config.yaml_source import YamlDocument
 from grader.model.options import InputsName
 from grader.selftest.functions import try_functions
 
@@ -741,6 +742,29 @@ def vectors(rng):
     assert list(told(course)) == []
 
 
+def test_a_driver_that_takes_the_cases_is_named_where_the_function_of_students_does_not(course):
+    reference, given = course / REFERENCE, course / "assignments/vectors/given"
+    reference.write_text("def saxpy(pair, y): return pair[0] * pair[1] + y\n")
+    (line,) = told(course)
+    before = (course / RUBRIC).read_text().partition("    of: ")[0].splitlines()
+    named_by = f"{RUBRIC}:{len(before) + 1}: item vectors.saxpy"
+    unfit = "cannot take case 'whole numbers' of vectors in inputs.py (too many positional arguments)"
+    advice = f"correct the function, the case, or the item's of ({named_by})"
+    assert line == f"{REFERENCE}:1: {unfit}; {advice}", "any of them may be meant"
+    given.mkdir()
+    (given / "aid.py").write_text("def saxpy(x): ...\n")
+    (given / "driver.py").write_text(
+        "import vectors\n\ndef saxpy(a, x, y): return vectors.saxpy((a, x), y)\n"
+    )
+    (line,) = told(course)
+    assert line == (
+        f"{named_by}: vectors.saxpy ({REFERENCE}:1) {unfit}, and driver.saxpy "
+        "(assignments/vectors/given/driver.py:3) can; did you mean of: driver.saxpy?"
+    )
+    (course / RUBRIC).write_text((course / RUBRIC).read_text().replace("of: vectors.", "of: driver."))
+    assert list(told(course)) == []
+
+
 def test_a_function_that_does_not_end_is_named(course, monkeypatch):
     text = (course / INPUTS).read_text()
     loop = "    while True:\n        try:\n            1\n        except Exception: pass\n    n = "
@@ -748,7 +772,8 @@ def test_a_function_that_does_not_end_is_named(course, monkeypatch):
     items = (SimpleNamespace(check="one", options=Named(inputs="vectors")),)
     monkeypatch.setattr("grader.selftest.functions.WITHIN_S", 0.05)
     monkeypatch.chdir(course)
-    problems = try_functions(course / "assignments/vectors", items, {"one": SimpleNamespace(one_case=False)})
+    kinds = {"one": SimpleNamespace(one_case=False)}
+    problems = try_functions(course / "assignments/vectors", items, kinds, YamlDocument(name=RUBRIC))
     (line,) = problems
     place = rf"{INPUTS}:1[4-7]: vectors: has not ended after 0\.05 s; make it shorter, or end its loop"
     assert re.fullmatch(place, line)
