@@ -221,10 +221,18 @@ class _Draft:
                 values = read_keys(item_keys(self.kinds[name]), data, path, reading)
             else:
                 # Without a kind its option keys cannot be checked, so they are neither right nor wrong.
-                values = read_keys(keys_of(ItemKeys), _common_keys(data), path, reading)
+                values = read_keys(keys_of(ItemKeys), self.without_options(data, path), path, reading)
             self.items.append(values)
             checked = values.get("check") in self.kinds
             self.options.append(self.options_of(index) if checked else None)
+
+    def without_options(self, data: Any, path: KeyPath) -> Any:
+        """Return the keys of an item that are no kind's options; unknown ones if they are a slip for one."""
+        if not isinstance(data, Mapping):
+            return data
+        slips = [key for key in data if closest(key, keys_of(ItemKeys)) not in {None, *data}]
+        taken = {*keys_of(ItemKeys), *(key for key in slips if not self.kinds_with((*path, key)))}
+        return {key: value for key, value in data.items() if key in taken}
 
     def kinds_with(self, path: KeyPath) -> str:
         """Return the advice on a key of an item that other kinds of checks have; empty if none has it."""

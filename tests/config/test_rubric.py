@@ -172,6 +172,7 @@ def test_a_rubric_without_items_is_refused(lines: Lines) -> None:
             "check: speedpu",
             '17:5: items[1].check: no kind of check is called "speedpu"; did you mean speedup?',
         ),
+        ("check: speedup", "chek: speedup", "17:5: items[1].chek: unknown key; did you mean check?"),
         ("check: speedup", "check: 3", "17:5: items[1].check: must be text, got 3; put it in quotes"),
         (
             "inputs: vectors",
@@ -222,6 +223,16 @@ def test_one_mistake_is_one_line(lines: Lines, old: str, new: str, line: str) ->
         assert expected in found
     else:
         assert found == (expected,)
+
+
+@pytest.mark.parametrize("check", ["chek: speedup", "check: speedpu"])
+def test_a_slip_in_a_key_of_an_item_without_a_kind_is_told_and_an_option_is_not(
+    lines: Lines, check: str
+) -> None:
+    text = GOOD.replace("points: 2.5", "piont: 2.5").replace("check: speedup", check)
+    points, of_check = lines(text)
+    assert points == "rubrics/hw1.yaml:16:5: items[1].piont: unknown key; did you mean points?"
+    assert of_check.startswith("rubrics/hw1.yaml:17:5: items[1].che")
 
 
 @pytest.mark.parametrize("uses", ["uses: [fast.right]", "uses: fast.right", "uses: [3]", "visible: always"])
