@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.echo import AS_JSON, echo, tell_line, tell_problems
+from grader.cli.groups import CommandGroup
 from grader.engines import LOCAL
 from grader.errors import CourseError, ExitCode, UsageError
 
@@ -26,7 +27,7 @@ ENGINE = click.option("--engine", default=LOCAL, show_default=True, metavar="NAM
 """The option of every command that observes."""
 
 
-@click.group("course")
+@click.group("course", cls=CommandGroup)
 def command() -> None:
     """Check the course: settings, rubrics, families of inputs, oracles, what its submissions must earn."""
 

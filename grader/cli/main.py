@@ -16,6 +16,7 @@ import click
 
 from grader import __version__
 from grader.cli.files import PATH
+from grader.cli.groups import CommandGroup
 from grader.cli.streams import Streams
 from grader.errors import CourseError, ExitCode, GraderError, UsageError
 from grader.files import of_the_machine
@@ -50,7 +51,7 @@ _SHOWN_WORDS = 7
 """So many words of a command line are repeated in an error."""
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """A group that imports a command only when it is called, so that `--help` imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: D102 - click's interface

@@ -14,6 +14,7 @@ from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
 from grader.cli.files import PATH, RESULTS_FOLDER
+from grader.cli.groups import CommandGroup
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
 from grader.model.magnitude import counted
@@ -24,7 +25,7 @@ RESULTS = click.option(
 RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one that the results are by.")
 
 
-@click.group("manual")
+@click.group("manual", cls=CommandGroup)
 def command() -> None:
     """Give points by hand: export a table, fill it in, and import it."""
 

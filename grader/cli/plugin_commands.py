@@ -10,10 +10,11 @@ import click
 
 from grader.cli.course import find_any, plugins_of
 from grader.cli.echo import tell_line
+from grader.cli.groups import CommandGroup
 from grader.errors import CourseError, GraderError
 
 
-class PluginCommands(click.Group):
+class PluginCommands(CommandGroup):
     """The commands of our own, which load no plugin, and one for each entry of a registry."""
 
     registry: str

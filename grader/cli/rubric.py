@@ -9,10 +9,11 @@ import click
 from grader.cli.course import open_course, without_remarks
 from grader.cli.echo import AS_JSON, echo, echo_json, tell_problems
 from grader.cli.files import ONE_OF_MANY
+from grader.cli.groups import CommandGroup
 from grader.errors import ExitCode, UsageError
 
 
-@click.group("rubric")
+@click.group("rubric", cls=CommandGroup)
 def command() -> None:
     """Check rubrics, and print the schema that editors complete them with."""
 

@@ -1,0 +1,48 @@
+"""The group that every group of commands is: it refuses an option that is given twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+
+class CommandGroup(click.Group):
+    """A group that refuses an option of one value given twice, for itself and for its commands.
+
+    click would take the last value without a word, so that half of what somebody asked for is not done.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:  # noqa: D102 - click's interface
+        _refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(  # noqa: D102 - click's interface
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, CommandGroup):  # a group looks at its own
+            context = click.Context(command, parent=ctx, info_name=name, **command.context_settings)
+            _refuse_repeated(command, context, rest)
+        return name, command, rest
+
+
+def _refuse_repeated(command: click.Command, context: click.Context, args: list[str]) -> None:
+    """Refuse arguments in which an option that takes one value is given twice.
+
+    Raises:
+        click.UsageError: one is.
+    """
+    if context.resilient_parsing:
+        return
+    _, _, params = command.make_parser(context).parse_args(list(args))  # which empties its list
+    if any(param.is_eager for param in params):  # --help
+        return
+    for param, count in Counter(params).items():
+        if count > 1 and isinstance(param, click.Option) and _takes_one_value(param):
+            option = max(param.opts, key=len)
+            raise click.UsageError(f"{option} takes one value and is given {count} times; give one", context)
+
+
+def _takes_one_value(option: click.Option) -> bool:
+    return not (option.multiple or option.is_flag or option.count)
