@@ -12,7 +12,13 @@ from pathlib import Path
 from grader.cli.points import StoredGrade
 from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of
 from grader.config.points_csv import ACCEPT, PointsRow
-from grader.config.points_file import CriterionPoints, PointsGiven, append_points
+from grader.config.points_file import (
+    ACCEPTED,
+    CriterionPoints,
+    PointsGiven,
+    append_points,
+    written_reason,
+)
 from grader.config.problem import suggestion
 from grader.errors import NotObservedError, UsageError
 from grader.grading.results import Results
@@ -24,7 +30,6 @@ _DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12}")
 _LISTED = 4
 _SUBSTANCE = ("points", "possible", "comment", "criteria")
 """Fields of a judgement that a student notices."""
-ACCEPTED = "the suggestion was accepted"
 
 
 class Judgements:
@@ -257,7 +262,7 @@ class Judgements:
             by=self._by,
             at=self._at,
             comment=row.comment,
-            reason=row.reason or judgement.reason,
+            reason=written_reason(row.reason) or judgement.reason,
             criteria=tuple(
                 CriterionPoints(name=criterion.name, possible=criterion.points, points=points)
                 for criterion, points in zip(criteria, parts, strict=True)
@@ -266,7 +271,9 @@ class Judgements:
         )
         self._grade_of[grade.folder] = grade  # also of points that were saved before: see `add`
         earlier = grade.points_given.get(item.id)
-        if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
+        same = earlier and replace(earlier, by=self._by, at=self._at)
+        # the table has no reason of points that were accepted
+        if same is None or record not in (same, replace(same, reason=written_reason(same.reason))):
             self._records.setdefault(grade.folder, []).append(record)
             self._rows[grade.folder, item.id] = number, row
 

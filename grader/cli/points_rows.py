@@ -12,7 +12,15 @@ from grader.checks.answer_drawings import answer_parts, doubt_about, finding_in_
 from grader.checks.judged import JudgedOptions, documents_asked, documents_of
 from grader.cli.points import ALWAYS_LISTED, StoredGrade
 from grader.config.points_csv import PointsRow
-from grader.config.points_file import PENALTY, WAITS, PointsGiven, judged, read_points, waiting_note
+from grader.config.points_file import (
+    PENALTY,
+    WAITS,
+    PointsGiven,
+    judged,
+    read_points,
+    waiting_note,
+    written_reason,
+)
 from grader.grading.results import WORKSPACE
 from grader.matching.criteria import Criterion
 from grader.matching.findings import MatchState
@@ -95,7 +103,7 @@ def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
         "points": f"{record.points:g}",
         "parts": parts if parts and same else empty,
         "comment": record.comment,
-        "reason": record.reason,
+        "reason": written_reason(record.reason),
     }
 
 

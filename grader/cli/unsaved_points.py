@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.config.points_csv import ACCEPT, PLACE_AND_POINTS, PointsRow, read_table
+from grader.config.points_file import written_reason
 from grader.errors import UsageError
 
 _LISTED = 3
@@ -50,7 +51,7 @@ def _unsaved(rows: Iterable[PointsRow], table: Iterable[PointsRow]) -> Iterator[
 def _is_saved(row: PointsRow, now: PointsRow) -> bool:
     same_points = row.points.casefold() in {"", ACCEPT} or _number(row.points) == _number(now.points)
     same_parts = not any(row.parts) or [*map(_number, row.parts)] == [*map(_number, now.parts)]
-    same_texts = row.comment == now.comment and row.reason in {"", now.reason}
+    same_texts = row.comment == now.comment and written_reason(row.reason) in {"", now.reason}
     return bool(now.points) and same_points and same_parts and same_texts
 
 

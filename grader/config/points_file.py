@@ -22,6 +22,8 @@ FILE = "manual.jsonl"
 WAITS = "waits for a person"
 PENALTY = "a penalty: all points take nothing, 0 takes them all"
 """What the points of a person mean for a penalty: those that stay."""
+ACCEPTED = "the suggestion was accepted"
+"""The reason of points that are the suggested ones, which nobody wrote."""
 _BEFORE = "before_points"
 """The fact that holds outcome, note and fault of what a person has judged without an observation."""
 _QUANTITIES = frozenset({"points_given", "points_possible"})
@@ -59,6 +61,11 @@ class PointsGiven:
     """The digest of the submission that was judged."""
     withdrawn: bool = False
     """Whether earlier points are taken back, and the item is as it was observed."""
+
+
+def written_reason(text: str) -> str:
+    """Return a reason that a person wrote; empty for `ACCEPTED`, which need not hold for the next points."""
+    return "" if text == ACCEPTED else text
 
 
 def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:

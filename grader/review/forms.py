@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.config.points_file import CriterionPoints, PointsGiven
+from grader.config.points_file import ACCEPTED, CriterionPoints, PointsGiven, written_reason
 from grader.review.desk import criteria_of
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
     from grader.review.exhibit import CriterionRow
 
-ACCEPTED = "the suggestion was accepted"
 LONGEST = 4000
 """Characters of a comment."""
 
@@ -70,7 +69,7 @@ def written(record: PointsGiven | None, rows: Sequence[CriterionRow]) -> Entered
     return Entered(
         parts=parts if len(parts) == len(rows) else ("",) * len(rows),
         comment=record.comment,
-        reason="" if record.reason == ACCEPTED else record.reason,  # it is said again where it is true again
+        reason=written_reason(record.reason),
     )
 
 

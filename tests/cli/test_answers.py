@@ -207,6 +207,28 @@ def test_the_table_holds_what_a_person_needs_and_a_suggestion_is_accepted_by_a_w
     assert "0 new judgements" in homework.load(homework.export()).stderr
 
 
+@pytest.mark.parametrize("told", ["", "the suggestion was accepted"], ids=["", "in the table of before"])
+def test_other_points_than_the_accepted_ones_do_not_say_that_the_suggestion_was_accepted(homework, told):
+    """The reason of points that were accepted is no person's, and true of those points alone."""
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "memories"]["points"] = "ok"
+    assert homework.load(rows).returncode == 0
+    rows = homework.export()
+    row = rows["ann", "memories"]
+    assert (row["points"], row["part 1"], row["reason"]) == ("4", "3", "")
+    row |= {"points": "4.0", "reason": told}
+    assert "0 new judgements" in homework.load(rows).stderr, "the same points as before"
+    row |= {"points": "3", "part 1": "2"}
+    assert "1 new judgement " in homework.load(rows).stderr
+    assert homework.export()["ann", "memories"]["points"] == "3", "nothing in the table is unsaved"
+    records = map(json.loads, (homework.course.results() / "manual.jsonl").read_text().splitlines())
+    assert [(record["points"], record.get("reason", "")) for record in records] == [
+        (4, "the suggestion was accepted"),
+        (3, ""),
+    ]
+
+
 def test_the_table_holds_the_whole_document_where_no_answer_is_told_from_another(homework):
     homework.grade(
         "Registers are on the chip.\n\nSo is shared memory.\n\nThe tensor has (64, 3, 128, 128).\n"
