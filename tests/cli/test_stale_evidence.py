@@ -135,15 +135,16 @@ def listening(course):
 def test_what_could_not_be_observed_afresh_is_told_and_the_earlier_observation_counts(listening, tmp_path):
     around = tmp_path / "around"
     around.write_text("nothing")
-    listening.rubric({"id": "it", "title": "l", "points": 3, "check": "listens", "path": str(around)})
+    item = {"title": "l", "points": 3, "check": "listens", "path": str(around)}
+    listening.rubric({"id": "it", **item}, {"id": "this", **item})
     archive = listening.submit()
     assert listening.run("run", archive).returncode == 0
     around.unlink()
     done = listening.run("run", archive, "--fresh")
     assert done.returncode == 5
-    assert "it: [Errno 2] No such file or directory" in done.stderr
+    assert "it, this: [Errno 2] No such file or directory" in done.stderr
     assert "could not be observed again, and the earlier observation counts" in done.stderr
-    assert listening.points() == {"it": 3}
+    assert listening.points() == {"it": 3, "this": 3}
 
 
 def test_what_another_look_may_decide_is_looked_at_until_it_is_decided(listening, tmp_path):
