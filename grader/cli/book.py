@@ -119,7 +119,7 @@ def remarks_on_kept(lines: Mapping[tuple[str, str], str]) -> Iterator[str]:
     if len(lines) <= NAMED:
         yield from lines.values()
         return
-    names = ", ".join(student for student, _ in islice(lines, NAMED))
+    names = ", ".join(student for student, _ in islice(sorted(lines), NAMED))
     yield (
         f"{counted(len(lines), 'recorded grade')} stay where points could not be observed here: {names}, …; "
         "grader history STUDENT shows one"
