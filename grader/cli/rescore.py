@@ -103,6 +103,8 @@ class Tally:
         self._submissions: Counter[str] = Counter()
         self._totals: Counter[str] = Counter()
         self._points: Counter[str] = Counter()
+        self._shown_points: Counter[str] = Counter()
+        """The same of totals as they are shown, so that the sums are those of the lines above."""
         self._standings: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._to_run: Counter[str] = Counter()
@@ -112,6 +114,8 @@ class Tally:
 
     def add(self, rescored: Rescored, differences: Sequence[Difference]) -> None:
         """Count one more submission."""
+        from grader.reports.changed_totals import shown_change
+
         self._submissions["all"] += 1
         self._submissions["changed"] += rescored.changes
         only_late = not differences and rescored.moves_no_points
@@ -135,6 +139,8 @@ class Tally:
                 self._totals[way] += 1
                 self._totals["stay"] -= 1
                 self._points[way] += abs(points)  # type: ignore[assignment]  # a Counter counts anything
+                shown = shown_change(difference.total.before, difference.total.after)
+                self._shown_points[way] += abs(shown)  # type: ignore[assignment]
 
     def document(self, applied: bool) -> dict[str, Any]:
         """Return the sums as JSON values."""
@@ -208,7 +214,7 @@ class Tally:
             return
         for way in ("rise", "fall"):
             if count := self._totals[way]:
-                points = counted(self._points[way], "point")
+                points = counted(self._shown_points[way], "point")
                 yield f"{count} {way} by {points} together" if count > 1 else f"1 {way}s by {points}"
         if count := self._totals["stay"]:
             yield "1 stays" if count == 1 else f"{count} stay"

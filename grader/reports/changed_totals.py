@@ -35,11 +35,16 @@ def _figures(difference: Difference) -> str:
     elif difference.total.differs:
         total = f"{before} -> {total}"
     if difference.total.differs:
-        shown = float(after) - float(before)  # so that it leads from one to the other
-        total += f"  {_signed(shown)}"
+        total += f"  {_signed(shown_change(difference.total.before, difference.total.after))}"
     if difference.standing.differs:
         total += f"  {difference.standing.before} -> {difference.standing.after}"
     return f"{total}  ({', '.join(_reasons(difference))})"
+
+
+def shown_change(before: float, after: float) -> float:
+    """Return what leads from one total to the other as both are shown."""
+    shown = distinct(before, after)
+    return float(shown[1]) - float(shown[0])
 
 
 def _signed(points: float) -> str:

@@ -880,8 +880,8 @@ def test_packages_that_are_not_here_are_remarked_for_another_machine_may_have_th
     line = "{} is not installed here: install it, add its file to the course, or correct the name"
     assert sorted(done.stderr.replace("grader: ", "").splitlines()) == sorted(
         [
-            f"{ASSIGNMENT}:15: preloads: only_a and only_c are not installed here: install them, or correct "
-            "the names",
+            f"{ASSIGNMENT}:15: preloads: only_a and only_c are not installed here: install them, add their "
+            "files to the course, or correct the names",
             f"assignments/vectors/given/driver.py:2: {line.format('only_there')}",
             *(
                 f"{file}:1: {line.format(f'only_for_{Path(file).stem}')}"
