@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.scoring.changes import Difference, Pair
 
 T = TypeVar("T")
-_COUNTED = ("all", "changed", "only_texts", "only_visibility", "only_late_rule", "untimed")
+_COUNTED = ("all", "changed", "only_rubric", "only_texts", "only_visibility", "only_late_rule", "untimed")
 _SHOWN = {
     "always": "students see it from now on",
     "after_due": "students see it after the deadline",
@@ -122,7 +122,9 @@ class Tally:
         self._submissions["only_late_rule"] += only_late
         only_words = rescored.changes and not differences and not only_late
         self._submissions["only_visibility"] += only_words and bool(rescored.visibility)
-        self._submissions["only_texts"] += only_words and not rescored.visibility
+        same = rescored.says_the_same
+        self._submissions["only_rubric"] += same
+        self._submissions["only_texts"] += only_words and not (rescored.visibility or same)
         self._visibility.update((item, *pair) for item, pair in rescored.visibility.items())
         untimed = rescored.changes and any(total.untimed for total in rescored.after.totals)
         self._submissions["untimed"] += untimed
@@ -190,6 +192,7 @@ class Tally:
         texts = "".join(
             f", {count} of them with {what}"
             for what, count in (
+                ("nothing different but the rubric", self._submissions["only_rubric"]),
                 ("other texts alone", self._submissions["only_texts"]),
                 ("another visibility of items alone", self._submissions["only_visibility"]),
                 ("another deadline or late rule that moves no points", self._submissions["only_late_rule"]),

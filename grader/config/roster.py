@@ -174,7 +174,7 @@ class _Table:
                 before, who = self._lines.setdefault((kind, value.casefold()), (line, student.student))
                 if before != line:
                     heading = self._columns[field][1]
-                    also = f"also in line {before} for {who}"
+                    also = f"also in line {before}" + ("" if field == "student" else f" for {who}")
                     yield f"{heading}: {quoted(value)} is listed twice, {also}; give it once"
         self.students.append(student)
         self.lines.setdefault(student.student, line)

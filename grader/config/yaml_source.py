@@ -166,6 +166,8 @@ _CHECK = "check indentation, quotes, brackets and colons"
 _ADVICE = {
     "mapping values are not allowed": f"put a text with a colon in it in quotes, or {_CHECK}",
     "that cannot start any token": "put a text that begins with it in quotes",
+    "while scanning an alias": f"put a text that begins with * in quotes, or {_CHECK}",
+    "while scanning an anchor": f"put a text that begins with & in quotes, or {_CHECK}",
 }
 """By part of a complaint of the parser: what to do."""
 

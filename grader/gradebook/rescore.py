@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,11 @@ class Rescored:
     def moves_no_points(self) -> bool:
         """Tell whether deadline or late rule are new, and every total stays."""
         return self.changes and not self.differences and late_inputs_differ(self.before, self.after)
+
+    @property
+    def says_the_same(self) -> bool:
+        """Tell whether a new score differs from the one before in the digest of the rubric alone."""
+        return self.changes and replace(self.before, rubric_digest=self.after.rubric_digest) == self.after
 
     @property
     def visibility(self) -> Mapping[str, tuple[str, str]]:

@@ -64,6 +64,13 @@ def _class_hint(paths: Collection[str], junk: Collection[str]) -> str:
     """Say what keeps a folder from being the folder of a class; empty if it does not look like one."""
     archives = [path for path in junk if "/" not in path and path.lower().endswith(ARCHIVE_ENDINGS)]
     others = sorted({path.partition("/")[0] for path in paths})
+    tops = {path.partition("/")[0] for path in junk if "/" in path}
+    inner = [f"{shown(top)}/" for top in sorted(tops) if not is_litter(top)]
+    if len(archives) > 1 and inner and not others:
+        return (
+            f" (it is read as one submission, because of {_some(inner)} beside {len(archives)} archives; if "
+            "these are a class, name them, and no folder)"
+        )
     if len(archives) > 1 and not others:
         return (
             " (it is read as one submission, as what is named beside others is, and what is called as a "

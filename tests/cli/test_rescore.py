@@ -107,6 +107,7 @@ def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
         "submissions": {
             "all": 2,
             "changed": 2,
+            "only_rubric": 0,
             "only_texts": 0,
             "only_visibility": 0,
             "only_late_rule": 0,
@@ -119,6 +120,14 @@ def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
     graded.rubric(DOUBLE, SQUARE | {"points": 1})
     *_, sums, _, _ = rescored(graded)
     assert sums == "2 submissions, 2 totals: 2 fall by 2 points together"
+
+
+def test_a_rubric_that_changes_nothing_at_all_is_told_as_that(graded):
+    graded.rubric(DOUBLE, SQUARE | {"hint": "never shown: everybody has it"})
+    *_, sums = rescored(graded)
+    assert sums == (
+        "2 scores would be new, 2 of them with nothing different but the rubric; --apply records them"
+    )
 
 
 def test_words_alone_make_new_scores_and_change_no_points(graded):

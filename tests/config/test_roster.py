@@ -108,7 +108,7 @@ def test_every_mistake_of_a_roster_is_located(folder: Path) -> None:
         f'roster.csv:4: student: must be {NAMES}, got "Doe Jane"',
         "roster.csv:4: canvas id: must be letters and digits, in a column that the spreadsheet keeps as "
         'text, got "1.23E+16"',
-        'roster.csv:5: student: "jdoe" is listed twice, also in line 2 for jdoe; give it once',
+        'roster.csv:5: student: "jdoe" is listed twice, also in line 2; give it once',
         'roster.csv:5: canvas id: "12345" is listed twice, also in line 2 for jdoe; give it once',
         'roster.csv:5: sis id: "S1" is listed twice, also in line 2 for jdoe; give it once',
         'roster.csv:5: email: "J@x.edu" is listed twice, also in line 2 for jdoe; give it once',

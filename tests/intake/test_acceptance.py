@@ -258,6 +258,11 @@ def test_what_fits_no_one_assignment_is_refused(files, names, line, tar_of, refu
             "it is read as one submission, as what is named beside others is, and what is called as a "
             "student; name it alone if it is that of a class",
         ),
+        (
+            ["ann.zip", "ben.zip", "norm/cem.zip", "pairs/cem.zip"],
+            "it is read as one submission, because of norm/, pairs/ beside 2 archives; if these are a class, "
+            "name them, and no folder",
+        ),
         (["ann.zip", "notes.docx"], "it holds ann.zip: an archive inside is not unpacked"),
     ],
 )
