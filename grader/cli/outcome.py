@@ -220,7 +220,8 @@ class RunSummary:
         where = f"{shown(of.archive)} ({of.student})"
         for path, meant in misnamed(of.files, of.dropped, accepts).items():
             remedy = saved_as(path, meant)
-            advice = f"if it is meant, {remedy}" if remedy else "if that is meant, rename it and grade again"
+            do = "move" if Path(path).name == Path(meant).name else "rename"
+            advice = f"if it is meant, {remedy}" if remedy else f"if that is meant, {do} it and grade again"
             yield f"{where}: {shown(path)} is not graded, and there is no {meant}; {advice}"
         absent = ", ".join(missing(of.files, accepts)[:_LISTED])
         for archive in of.unread if absent else ():

@@ -9,6 +9,17 @@ from pathlib import Path
 from textwrap import dedent
 
 
+def test_a_file_in_another_folder_is_to_be_moved(course, tmp_path):
+    archive = tmp_path / "ann.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("src/work.py", "def double(x): return 2 * x")
+        file.writestr("more.py", "x = 1")
+    assert (
+        "src/work.py is not graded, and there is no work.py; if that is meant, move it and grade again"
+        in (course.run("run", str(archive)).stderr)
+    )
+
+
 def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student,canvas id\nann,12\nben,13\n")

@@ -158,7 +158,7 @@ def test_a_syntax_error_is_one_located_line_with_advice() -> None:
             "; line 3 begins with U+00A0, which looks like a space; write spaces",
         ),
         ("a: @x\n", "; put a text that begins with it in quotes"),
-        ("a: *what* is it\n", "; put a text that begins with * in quotes, or check indentation"),
+        ("a: *what* is it\n", "begins with * in quotes, or check indentation, quotes, brackets and colons"),
         ("a: [1\n", "; check indentation, quotes, brackets and colons"),
     ],
 )
