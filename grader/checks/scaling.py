@@ -45,10 +45,11 @@ class Scaling(CheckKind):
 
     With `at_least`, the median of the ratios within each round must reach what is asked for as well; an
     interval that holds the threshold gives the student the benefit, and a person is told. The points stay
-    open where the machine does not have the cores, and where not even the reference, timed in the same
-    rounds, gets that much faster on it. They also stay open, and a person is told, where the program is only
-    faster because it waits, or computes more, on the fewest cores, be it in some rounds. A program that
-    disturbs its own rounds is told from a busy machine as in `speedup`.
+    open where the machine does not have the cores (nothing is timed where it has only the fewest), and
+    where not even the reference, timed in the same rounds, gets that much faster on it. They also stay
+    open, and a person is told, where the program is only faster because it waits, or computes more, on the
+    fewest cores, be it in some rounds. A program that disturbs its own rounds is told from a busy machine
+    as in `speedup`.
     """
 
     name: ClassVar[str] = "scaling"
@@ -116,6 +117,9 @@ class Scaling(CheckKind):
         counts = tuple(count for count in options.cores if count <= context.cores)
         if not counts:
             return _ended(context, Outcome.NOT_OBSERVED, _lacking(options.cores[0], context.cores))
+        missing = _missing(options, counts)
+        if missing and len(counts) == 1:  # rounds would compare nothing, however quiet the machine is
+            return _ended(context, Outcome.NOT_OBSERVED, missing)
         oracle = context.expected(options.expected or function_name(options.of))
         return beside_the_reference(
             lambda: self._observe(options, context, counts, oracle),
@@ -158,9 +162,10 @@ class Scaling(CheckKind):
         if rounds.failed:
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
             return _ended(context, rounds.failed.outcome, note, output)
-        if not rounds.wrong and rounds.undisturbed < options.rounds:
-            return _ended(context, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.BUSY)
         missing = "" if rounds.wrong else _missing(options, counts)
+        if not rounds.wrong and rounds.undisturbed < options.rounds:
+            fault = None if missing else Fault.BUSY  # a quiet hour does not add cores
+            return _ended(context, Outcome.NOT_OBSERVED, missing or rounds.noise, fault=fault)
         return Observation(
             item=context.item,
             # what was asked for is tried again, on a machine that may have the cores

@@ -138,6 +138,27 @@ def test_a_machine_that_never_gets_quiet_leaves_it_open(context_of, monkeypatch)
     assert observation.note.startswith("not timed: ")
 
 
+def test_required_cores_are_named_before_any_round_where_none_are_left_to_compare(context_of, monkeypatch):
+    def timed_rounds(*_, **__):
+        raise AssertionError("a round was timed that can decide nothing")
+
+    monkeypatch.setattr("grader.checks.rounds.timed_rounds", timed_rounds)
+    context = context_of()
+    context._children.cores = HERE[:1]
+    options = replace(OPTIONS, cores=(1, 2, 4), at_least={"2": 1.5, "4": 2.5})
+    observation = Scaling().observe(options, context)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
+    assert observation.note == "needs 4 cores for itself; this machine had 1"
+
+
+def test_a_busy_machine_without_the_required_cores_is_told_as_one_without_them(context_of, monkeypatch):
+    monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
+    options = replace(OPTIONS, budget_s=0.1, at_least={"64": 9.0})
+    observation = Scaling().observe(options, context_of())
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
+    assert observation.note == "needs 64 cores for itself; this machine had 2"
+
+
 def stored(own, reference=(8.0, 4.0, 2.0), cpu=None) -> Observation:
     """Seconds on 1, 2 and 4 cores; a list where the rounds differ."""
     counts = [1, 2, 4][: len(own)]
