@@ -121,7 +121,7 @@ def remarks_on_kept(lines: Mapping[tuple[str, str], str]) -> Iterator[str]:
         return
     names = ", ".join(student for student, _ in islice(sorted(lines), NAMED))
     yield (
-        f"{counted(len(lines), 'recorded grade')} stay where points could not be observed here: {names}, …; "
+        f"{counted(len(lines), 'recorded grade')} stay where points were not observed: {names}, …; "
         "grader history STUDENT shows one"
     )
 

@@ -137,14 +137,14 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             if merged is not evidence and not (newer and judge is None):
                 judged = self._judged(merged, judge)
             decided = None if newer else with_decided(connection, merged, judged, judge)
-            if newer or (decided and decided.lacks):
+            if newer or (decided and (decided.lacks or decided.to_run)):
                 counts = has_new_points and judge and _count_points(connection, timed.submission, judge, how)
                 added = _add_outdated(connection, submission, merged, judged, how)
                 return _Added(
                     is_new=bool(counts or added),
                     newer="" if counts else newer,
                     same_files=current_digests(connection, timed.submission) == {timed.submission.digest},
-                    remark=decided.remark if decided else "",
+                    remark=decided.remark if decided and not (counts and decided.to_run) else "",
                 )
             if decided:
                 merged, judged = decided.evidence, decided.card

@@ -17,9 +17,10 @@ from grader.gradebook.rows import read_card, revive
 from grader.gradebook.tables import SUBMISSIONS
 from grader.model.evidence import Evidence
 from grader.model.magnitude import counted, number
-from grader.model.observation import Observation
+from grader.model.observation import Observation, Outcome
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
+from grader.scoring.judge import REASONS
 from grader.scoring.score import MISSING
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class WithDecided:
     card: Scorecard
     lacks: frozenset[str]
     """Items that the recorded grade alone decides, by observations of other tasks: it stays as it is."""
+    to_run: tuple[str, ...]
+    """Items that it decides by a gate and that must run now, for they were skipped: it stays as it is."""
     remark: str
     """A line for who grades."""
 
@@ -69,11 +72,12 @@ def with_decided(
 
     A recorded observation takes the place of one that decides nothing if it is of the same task, by its
     digest. If it is of another one (files of the course, or grader, are others now), this rubric cannot judge
-    it, as in a re-scoring; grades by a rubric of another name replace it then.
+    it, as in a re-scoring; grades by a rubric of another name replace it then. So it is where an item was
+    skipped, and what it needs by this rubric has passed.
     """
     attempts = list(current_attempts(connection, evidence.submission))
     before, earlier = (None, None) if not attempts else (read_card(attempts[-1][1]), attempts[-1][0])
-    if before is None or earlier is None or not _opened(before, card):
+    if before is None or earlier is None or not (_opened(before, card) or _to_run(before, card)):
         return None
     recorded = evidence_of(connection, earlier)
     merged, merged_card, kept = evidence, card, set[str]()
@@ -95,13 +99,19 @@ def with_decided(
         for item in (_opened(before, merged_card) if before.rubric == card.rubric else ())
         if not _is_mistake(evidence.observations.get(item), recorded.observations.get(item))
     )
-    if not lacks and merged is evidence:
+    to_run = _to_run(before, merged_card)
+    if not lacks and not to_run and merged is evidence:
         return None
     return WithDecided(
         evidence=replace(merged, runs=runs),
         card=merged_card,
         lacks=lacks,
-        remark=_remark(before, card, kept | lacks, before if lacks else merged_card, is_whole=not lacks),
+        to_run=to_run,
+        remark=(
+            f"{_grade(before)} and stays: must run, was skipped: {', '.join(to_run)}"
+            if to_run
+            else _remark(before, card, kept | lacks, before if lacks else merged_card, is_whole=not lacks)
+        ),
     )
 
 
@@ -120,6 +130,28 @@ def _opened(before: Scorecard, card: Scorecard) -> frozenset[str]:
         line.item for line in card.lines if line.standing is Standing.PROVISIONAL and not line.for_person
     }
     return frozenset(decided & still_open)
+
+
+def _to_run(before: Scorecard, card: Scorecard) -> tuple[str, ...]:
+    """Return the items that a gate decides in one card, and that must run by another of the same rubric.
+
+    By its reason such a line differs from one that was skipped and waits for another item that is open.
+    """
+    if before.rubric != card.rubric:
+        return ()
+    gated = {
+        line.item
+        for line in before.lines
+        if line.standing is not Standing.PROVISIONAL and line.outcome == Outcome.SKIPPED
+    }
+    return tuple(
+        line.item
+        for line in card.lines
+        if line.item in gated
+        and line.standing is Standing.PROVISIONAL
+        and line.outcome == Outcome.SKIPPED
+        and line.reason == REASONS[Outcome.SKIPPED]
+    )
 
 
 def _is_unseen(observation: Observation) -> bool:
@@ -144,9 +176,7 @@ def _remark(
     """Return `ann, mha: 20 / 20, final, is recorded and stays: 17 points could not be observed here`."""
     points = sum(line.possible for line in card.lines if line.item in items)
     unobserved = counted(points, "point") if points else counted(len(items), "item")
-    totals = dict.fromkeys(number(total.adjusted) for total in counting.totals)
-    figure = f"{', '.join(totals)} / {number(counting.points.possible)}, {counting.standing.value}"
-    grade = f"{card.student}, {card.assignment}: {figure}, is recorded"
+    grade = _grade(counting)
     if not is_whole:
         return (
             f"{grade} and stays, and this run stands in the history alone: {unobserved} could not be "
@@ -155,6 +185,13 @@ def _remark(
     if (counting.totals, counting.standing) == (before.totals, before.standing):
         return f"{grade} and stays: {unobserved} could not be observed here"
     return f"{grade}: {unobserved} could not be observed here, and count as they were recorded"
+
+
+def _grade(card: Scorecard) -> str:
+    """Return `ann, mha: 20 / 20, final, is recorded`."""
+    totals = dict.fromkeys(number(total.adjusted) for total in card.totals)
+    figure = f"{', '.join(totals)} / {number(card.points.possible)}, {card.standing.value}"
+    return f"{card.student}, {card.assignment}: {figure}, is recorded"
 
 
 def submitted_at(book: Gradebook, submission: Submission) -> datetime | None:

@@ -449,7 +449,7 @@ def test_a_machine_that_lacks_something_takes_no_recorded_grade_away(course, boo
     (grade,) = shown(course, "show", "ann", "--json")
     assert (grade["points"]["raw"], grade["final"]) == (3, 3)
     names = "ann, ben, cem, dan, eve, …; grader history STUDENT shows one"
-    line = f"grader: 6 recorded grades stay where points could not be observed here: {names}"
+    line = f"grader: 6 recorded grades stay where points were not observed: {names}"
     done = course.run("run", *archives, "--gradebook", str(book), "--fresh")
     assert line in done.stderr.splitlines()
     assert line in course.run("record", str(course.out), "--gradebook", str(book)).stderr.splitlines()

@@ -170,3 +170,42 @@ def test_what_a_newer_rule_shows_to_be_the_courses_mistake_is_open(book, record,
     mistake = unseen(tiny, "square", fault=Fault.COURSE, facts={"judged_by": "new"})
     assert record(later(tiny, tiny.observe("double", "sha256:w1"), mistake), rubric) == []
     assert grade(book) == (2.0, "provisional")
+
+
+@pytest.fixture
+def gated(record, tiny):
+    """Record a grade whose gate has decided the second item; return its observations."""
+    gate = tiny.observe("double", "sha256:w1", (False, False))
+    skipped = tiny.observe("square", "sha256:w1", outcome=Outcome.SKIPPED, cases=())
+    record(tiny.evidence("ann", gate, skipped), tiny.rubric(*tiny.RUBRIC.items[:2]))
+    return gate, skipped
+
+
+def test_what_a_gate_decided_stays_without_the_gate_until_it_has_run(book, record, rubric, gated, tiny):
+    double, square = rubric.items
+    ungated = replace(rubric, items=(double, replace(square, needs=())), digest="sha256:r2")
+    before = len(history(book, "ann"))
+    line = "ann, tiny: 0 / 4, final, is recorded and stays: must run, was skipped: square"
+    assert record(tiny.evidence("ann", *gated), ungated) == [line]
+    assert grade(book) == (0.0, "final")
+    assert len(history(book, "ann")) == before, "the same evidence adds nothing"
+    gate, _ = gated
+    assert record(later(tiny, gate, tiny.observe("square", "sha256:w1")), ungated) == []
+    assert grade(book) == (2.0, "final")
+
+
+def test_what_waits_for_a_mistake_of_the_course_is_open_though_it_was_skipped(book, record, rubric, tiny):
+    skipped = tiny.observe("square", "sha256:w1", outcome=Outcome.SKIPPED, cases=())
+    double = tiny.observe("double", "sha256:w1", (False, False), facts={"judged_by": "old"})
+    record(tiny.evidence("ann", double, skipped), rubric)
+    mistake = unseen(tiny, "double", fault=Fault.COURSE, facts={"judged_by": "new"})
+    assert record(later(tiny, mistake, skipped), rubric) == []
+    assert grade(book) == (0.0, "provisional")
+
+
+def test_points_by_hand_that_pass_a_gate_count_and_open_what_it_had_decided(
+    book, record, rubric, gated, tiny
+):
+    gate, skipped = gated
+    assert record(tiny.evidence("ann", tiny.judged(gate, 4.0), skipped), rubric) == []
+    assert grade(book) == (2.0, "provisional")
