@@ -167,6 +167,7 @@ class RunSummary:
             result.trouble,
             roster.remark(result.submission),
             stranger,
+            "" if is_tried else roster.other_teams(result.submission),
             *self._left_out(result),
             *result.outdated,
         )

@@ -138,6 +138,16 @@ class Roster:
         )
         return one_line(message)
 
+    def other_teams(self, submission: Submission) -> str:
+        """Return a warning if those who hand in together are no team of the roster; empty otherwise."""
+        objection = self.other_team(submission.students) if len(submission.students) > 1 else ""
+        if not objection:
+            return ""
+        return one_line(
+            f"{submission.archive}: is graded as of {submission.student}, and by the roster ({self.file}) "
+            f"{objection}; if the name is a slip, correct it and grade again"
+        )
+
     def stranger(self, submission: Submission) -> str:
         """Return a warning if a submission was named by hand after somebody not on it; empty otherwise."""
         on_roster = [entry.student for entry in self.students]

@@ -20,6 +20,8 @@ LIMITS = (AT_MOST, FLOOR)
 LATE_RULE = "late rule"
 DEADLINE = "deadline"
 TIME_ZONE = "time zone"
+SUBMISSION_TIME = "time of submission"
+"""The cause if the time, which had not come yet, has come, or the other way round."""
 ARITHMETIC = "another version of grader"
 """The cause if the same items, limits and share of lateness give another total."""
 
@@ -109,7 +111,8 @@ def _difference(
     if limited.differs:
         causes += [AT_MOST] if min(limited.before, limited.after) < 0 else []
         causes += [FLOOR] if max(limited.before, limited.after) > 0 else []
-    if total.differs or late.differs:  # of no points any share is the same
+    awaited = Pair(_in_future(old), _in_future(new))
+    if total.differs or late.differs or awaited.differs:  # of no points any share is the same
         causes += _late_causes(old.late, new.late)
     if not causes:
         if not any(pair.differs for pair in (total, possible, standing, late)):
@@ -149,13 +152,19 @@ def _limited(points: Points) -> float:
     return exact(points.raw - points.earned - points.bonus - points.penalty)
 
 
+def _in_future(total: Total) -> bool:
+    return total.late is not None and total.late.in_future
+
+
 def _lost(total: Total) -> float:
     return total.late.lost if total.late else 0.0
 
 
 def _late_causes(before: Late | None, after: Late | None) -> Iterator[str]:
     """Yield the causes of a changed share for lateness; the same share of other points has other causes."""
-    if (before.share if before else 0.0) == (after.share if after else 0.0):
+    shares = [each.share if each else 0.0 for each in (before, after)]
+    awaited = [each.in_future if each else False for each in (before, after)]
+    if shares[0] == shares[1] and awaited[0] == awaited[1]:
         return
     moved = (before and before.due) != (after and after.due)
     ruled = before is not None and after is not None and before.rule != after.rule
@@ -163,5 +172,7 @@ def _late_causes(before: Late | None, after: Late | None) -> Iterator[str]:
         yield DEADLINE
     if ruled:
         yield LATE_RULE
-    if not (moved or ruled):  # all else that counts days: where midnight is
-        yield TIME_ZONE
+    if moved or ruled:
+        return
+    # all else that counts days is where midnight is
+    yield SUBMISSION_TIME if awaited[0] != awaited[1] else TIME_ZONE

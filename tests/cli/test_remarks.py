@@ -62,3 +62,13 @@ def test_the_reference_of_an_assignment_is_no_student_and_never_late(late_course
     done = late_course.run("run", late_course.submit("stranger"))
     assert "stranger is not on the roster" in done.stderr
     assert "has a late rule, which takes nothing off" in done.stderr
+
+
+def test_students_who_are_no_team_of_the_roster_are_told(late_course):
+    late_course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    late_course.write("roster.csv", "student,team\nann,\nben,red\ncem,red\n")
+    told = late_course.run("run", late_course.submit("ann+ben")).stderr
+    assert "ann+ben.tar.gz: is graded as of ann+ben, and by the roster (" in told
+    assert ") ben is in team red, with cem; if the name is a slip, correct it and grade again\n" in told
+    assert "by the roster" not in late_course.run("run", late_course.submit("ben+cem")).stderr
+    assert "by the roster" not in late_course.run("run", late_course.submit("ann")).stderr

@@ -128,6 +128,17 @@ def test_an_extension_for_one_of_a_team_is_told_of_that_one(planned, tiny, marke
     ]
 
 
+def test_an_extension_up_to_a_time_that_has_not_come_is_the_cause_that_nothing_is_held(planned, tiny, marked):
+    old = replace(marked, due=DUE, late=TENTH)
+    of = tiny.evidence("ann", submitted_at=LATE, in_future=True)
+    assert planned(of, old, old, extensions={"ann": A_DAY_S}) == [
+        "ann  4 / 4  held -> final  (deadline)",
+        "1 submission, 1 total: 1 stays",
+        "because of: deadline (1 total)",
+        "standing: 1 held -> final",
+    ]
+
+
 def test_a_team_for_whose_members_the_same_changes_has_one_line(planned, tiny, marked):
     of = tiny.evidence("ann+ben")
     assert planned(of, marked, replace(marked, at_most=3.0))[:2] == [
