@@ -107,6 +107,25 @@ def keyword_line(file: Path, name: str, function: str = "") -> int:
     return 0
 
 
+def lost_cases(file: Path) -> Iterator[int]:
+    """Yield the lines at which `case` of `grader.api` is called as a statement, so that its case is lost."""
+    import ast
+
+    nodes = [*ast.walk(_parsed(file))]
+    names = set()
+    for node in nodes:
+        match node:
+            case ast.ImportFrom(module="grader.api", names=imported):
+                names |= {entry.asname or entry.name for entry in imported if entry.name == "case"}
+            case ast.ImportFrom(module="grader", names=imported):
+                names |= {f"{entry.asname or 'api'}.case" for entry in imported if entry.name == "api"}
+            case ast.Import(names=imported):
+                names |= {f"{e.asname or e.name}.case" for e in imported if e.name == "grader.api"}
+    statements = (node.value for node in nodes if isinstance(node, ast.Expr))
+    calls = (value for value in statements if isinstance(value, ast.Call))
+    yield from sorted(call.lineno for call in calls if ast.unparse(call.func) in names)
+
+
 def own_modules(folder: Path, others: Iterable[str] = ()) -> set[str]:
     """Return the names that modules of an assignment's folder, or of `others` (paths), may have.
 

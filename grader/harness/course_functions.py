@@ -20,6 +20,8 @@ from grader.subject.wire import JSON_BYTES, Encoder, TooLarge, written
 INPUTS, EXPECTED = "inputs.py", "expected.py"
 _module = cache(course_module)
 T = TypeVar("T")
+NO_YIELD = "returns None; write yield before case(…)"
+"""Ends the line on a family that returns None."""
 MOST_CASES = 1_000
 """Cases of one family; a generator with more is taken for one that does not end."""
 CROSSES = (
@@ -76,7 +78,7 @@ def _cases(values: Iterable[Any] | InputCase | None, where: str) -> Iterator[Inp
     if isinstance(values, InputCase):
         raise CourseError(f'{where} returns a case; write yield case("a name", …) in place of return')
     if values is None:  # a function without yield runs to its end when it is called
-        raise CourseError(f"{where} returns None; write yield before case(…)")
+        raise CourseError(f"{where} {NO_YIELD}")
     for number, case in enumerate(values):
         if not isinstance(case, InputCase):
             message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'

@@ -19,10 +19,11 @@ from grader.config.problem import Remark
 from grader.config.yaml_source import YamlDocument
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
+from grader.coursecode import lost_cases
 from grader.errors import CourseError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable
-from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions, signature_of, unfit
+from grader.harness.course_functions import EXPECTED, INPUTS, NO_YIELD, CourseFunctions, signature_of, unfit
 from grader.harness.student_process import ARGUMENTS_BYTES
 from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
@@ -65,14 +66,16 @@ def try_functions(
     for (family, oracle, function, compared), place in named.items():
         trials.append(partial(_try_oracle, functions, family, oracle, compared))
         trials.append(partial(_try_parameters, functions, family, function, folder, place))
-    lines: dict[str, None] = {}
+    lost = "makes a case that no family gives; write yield before it"
+    lines = {f"{show_path(folder / INPUTS)}:{line}: {lost}": None for line in lost_cases(folder / INPUTS)}
+    named_already = (_NO_REFERENCE, NO_YIELD) if lines else (_NO_REFERENCE,)
     for trial in trials:
         try:  # in a fork, for a function of the course may end its process
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))
         except PackageError as error:  # another machine may have it
             lines |= dict.fromkeys(map(Remark, error.problems))
         except (CourseError, NotObservedError) as error:
-            lines |= dict.fromkeys(p for p in error.problems if not p.endswith(_NO_REFERENCE))
+            lines |= dict.fromkeys(p for p in error.problems if not p.endswith(named_already))
     yield from lines
 
 

@@ -850,6 +850,52 @@ def test_a_file_of_inputs_that_cannot_be_imported_is_told_once(course):
     assert [*told(course)] == [f"{INPUTS}:1: KeyError: 'x'"]
 
 
+@pytest.mark.parametrize(
+    ("imported", "call"),
+    [
+        ("from grader.api import case", "case"),
+        ("from grader.api import case, case as example", "example"),
+        ("from grader.api import case\nfrom grader import api", "api.case"),
+        ("from grader.api import case\nimport grader.api", "grader.api.case"),
+    ],
+)
+def test_each_case_that_no_yield_gives_is_told_at_its_line(course, imported, call):
+    path = course / INPUTS
+    text = path.read_text().replace("from grader.api import case", imported)
+    text = text.replace('yield case("any', f'{call}("any').replace('yield case("nothing', f'{call}("nothing')
+    path.write_text(text)
+    numbers = [n for n, line in enumerate(text.splitlines(), 1) if line.startswith(f"    {call}(")]
+    assert len(numbers) == 2
+    told_lines = [f"{INPUTS}:{n}: makes a case that no family gives; write yield before it" for n in numbers]
+    assert [*told(course)] == told_lines
+
+
+def test_a_family_without_any_yield_is_told_at_the_lines_of_its_cases_alone(course):
+    path = course / INPUTS
+    text = path.read_text()
+    path.write_text(text.replace("yield case", "case"))
+    lines = [*told(course)]
+    assert len(lines) == text.count("yield case")
+    assert all(line.endswith(": makes a case that no family gives; write yield before it") for line in lines)
+
+
+def test_a_family_without_yield_and_cases_is_told_at_its_own_line(course):
+    path = course / INPUTS
+    path.write_text(path.read_text().replace("yield case", "row = case"))
+    assert [*told(course)] == [f"{INPUTS}:12: vectors: returns None; write yield before case(…)"]
+
+
+def test_a_function_of_the_course_that_is_called_case_may_stand_alone(course):
+    path = course / INPUTS
+    text = (
+        path.read_text()
+        .replace("import case", "import case as example")
+        .replace("yield case", "yield example")
+    )
+    path.write_text(text.replace("    n = ", "    case()\n    n = ") + "\n\ndef case(): ...\n")
+    assert [*told(course)] == []
+
+
 def test_an_argument_that_inputs_misspells_is_told_at_its_line(course):
     path = course / INPUTS
     lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("yield")]
