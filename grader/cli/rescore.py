@@ -26,7 +26,7 @@ _SHOWN = {
     "always": "students see it from now on",
     "after_due": "students see it after the deadline",
     "after_published": "students see it once grades are published",
-    "never": "students do not see it any more",
+    "never": "students do not see it from now on",
 }
 """What a new `visible` of an item means."""
 

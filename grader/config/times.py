@@ -21,9 +21,16 @@ WHO = ("student", *FILE_IDS, "sis_id", "email")
 """Fields of the roster that say whose a time is."""
 WHEN = ("submitted at", "last modified (submission)", "time")
 """Headings of the time column, among them that of Moodle's grading worksheet."""
-_FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
+_FORMS = (
+    "%A, %d %B %Y, %I:%M %p",
+    "%A, %d %B %Y, %H:%M",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%d %H:%M:%S",
+)
 """Monday, 23 December 2024, 11:59 PM: as Moodle writes times in English; 23.12.2024 23:59, as spreadsheets
-do in countries where dots have no other meaning."""
+do in countries where dots have no other meaning; 2024-12-23 7:00, as they write hours of one digit."""
 _NOTHING = {"", "-"}
 
 

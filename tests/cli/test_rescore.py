@@ -143,7 +143,7 @@ def test_an_item_that_students_see_no_more_is_named_and_is_no_other_text(graded)
     graded.rubric(DOUBLE | {"visible": "never"}, SQUARE | {"visible": "after_published"})
     plan = [
         "2 submissions, 2 totals: no points change",
-        "double: students do not see it any more (visible: always -> never), in 2 submissions",
+        "double: students do not see it from now on (visible: always -> never), in 2 submissions",
         "square: students see it once grades are published (visible: always -> after_published), in "
         "2 submissions",
     ]

@@ -64,6 +64,12 @@ def test_the_worksheet_of_moodle(times):
     assert found.of([id_of("moodle_id", "8")]) is None
 
 
+def test_an_hour_of_one_digit_is_one_as_spreadsheets_write_it(times):
+    found = times("student,time\nann,2024-12-23 7:00\nben,2024-12-23 7:00:30\n")
+    assert found.of(students("ann")) == utc(2024, 12, 23, 5)
+    assert found.of(students("ben")) == utc(2024, 12, 23, 5, 0, 30)
+
+
 def test_of_a_team_the_latest_counts(times):
     found = times("student,time\nann,2024-12-23T10:00Z\nben,2024-12-23T11:00Z\n")
     assert found.of(students("ann", "ben")) == utc(2024, 12, 23, 11)
