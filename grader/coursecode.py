@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import ast
 
 PACKAGE = "grader_course"
 
@@ -49,81 +44,6 @@ def writing_no_bytecode() -> Iterator[None]:
         yield
     finally:
         sys.dont_write_bytecode = before
-
-
-def _parsed(file: Path) -> ast.Module:
-    """Return the syntax tree of a file, an empty one if it is no Python."""
-    import ast
-
-    try:
-        with warnings.catch_warnings():  # an odd escape in a string is the author's business
-            warnings.simplefilter("ignore")
-            return ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
-
-
-def located_imports(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each module that a file imports where it begins; none of one that is no Python.
-
-    `from a import b` gives `a` and `a.b`; what stands in a function or a `try` does not count.
-    """
-    import ast
-
-    for statement in _parsed(file).body:
-        match statement:
-            case ast.Import(names=imported):
-                yield from ((statement.lineno, entry.name) for entry in imported)
-            case ast.ImportFrom(module=str() as module, names=imported, level=0):
-                yield statement.lineno, module
-                yield from ((statement.lineno, f"{module}.{entry.name}") for entry in imported)
-
-
-def exported_names(file: Path) -> list[str]:
-    """Return the names in `__all__` of a Python file, without importing it; none if it has no such list."""
-    import ast
-
-    for statement in _parsed(file).body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=names)):
-                return [str(name.value) for name in names if isinstance(name, ast.Constant)]
-    return []
-
-
-def keyword_line(file: Path, name: str, function: str = "") -> int:
-    """Return the line of the first call with an argument of this name; 0 if there is none.
-
-    With `function` it is one in the function of that name, if there is one.
-    """
-    import ast
-
-    tree = _parsed(file)
-    inner = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
-    for place in (*inner, tree):
-        calls = (node for node in ast.walk(place) if isinstance(node, ast.Call))
-        lines = [keyword.lineno for call in calls for keyword in call.keywords if keyword.arg == name]
-        if lines:
-            return min(lines)
-    return 0
-
-
-def lost_cases(file: Path) -> Iterator[int]:
-    """Yield the lines at which `case` of `grader.api` is called as a statement, so that its case is lost."""
-    import ast
-
-    nodes = [*ast.walk(_parsed(file))]
-    names = set()
-    for node in nodes:
-        match node:
-            case ast.ImportFrom(module="grader.api", names=imported):
-                names |= {entry.asname or entry.name for entry in imported if entry.name == "case"}
-            case ast.ImportFrom(module="grader", names=imported):
-                names |= {f"{entry.asname or 'api'}.case" for entry in imported if entry.name == "api"}
-            case ast.Import(names=imported):
-                names |= {f"{e.asname or e.name}.case" for e in imported if e.name == "grader.api"}
-    statements = (node.value for node in nodes if isinstance(node, ast.Expr))
-    calls = (value for value in statements if isinstance(value, ast.Call))
-    yield from sorted(call.lineno for call in calls if ast.unparse(call.func) in names)
 
 
 def own_modules(folder: Path, others: Iterable[str] = ()) -> set[str]:

@@ -10,7 +10,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.coursecode import PACKAGE, deepest_place, exported_names, located_imports, own_modules
+from grader.coursecode import PACKAGE, deepest_place, own_modules
+from grader.coursesyntax import exported_names, located_imports
 from grader.errors import CourseError, GraderError, PackageError
 from grader.extras import ANY_PIP, EXTRAS, LIBRARIES, MODULES, install_command
 from grader.markers import PROJECT

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader import installed
-from grader.coursecode import course_module, exported_names
+from grader.coursecode import course_module
+from grader.coursesyntax import exported_names
 from grader.errors import CourseError, PackageError
 from grader.installed import error_of_import, missing_error
 

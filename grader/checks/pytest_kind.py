@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -21,6 +20,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError, UnimportableError
 from grader.extras import ANY_PIP, install_command
 from grader.harness.device_errors import must_need_no_gpu
+from grader.harness.missing import lacked_module
 from grader.harness.server_spec import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option, refuse
@@ -29,7 +29,6 @@ from grader.model.score import Award
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext, Subject
 
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 PRINTED_AT_LEAST = 1000
 """Characters that are kept of what one test printed, however many tests print."""
 NOT_RUN = "not run: the tests before it took the time that all of them have together"
@@ -199,8 +198,8 @@ def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str]
     outcome, note = _collected(options, run)
     if outcome is not Outcome.OBSERVED:
         where, why = f"given/{options.file}", f"with the reference: {note}"
-        if absent := _NO_MODULE.search(note):
-            raise UnimportableError(where, absent[1], why)
+        if module := lacked_module(note):
+            raise UnimportableError(where, module, why)
         raise CourseError(f"{where}: {why}")
     return run.answer["tests"], ""
 

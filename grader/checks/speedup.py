@@ -64,9 +64,9 @@ class Speedup(CheckKind):
     faster one of both slow functions, the student's and the reference's: whatever makes the student's slower,
     a wait or work that is not needed, gains nothing. If it is more than `band` times slower a person is told.
 
-    Both functions have one core for themselves, or as many as `Limits(cores=…)` of the assignment says, less
-    what the machine lacks: one core stays with grader. What is to be faster by threads, such as those of a
-    C++ library, is checked by `scaling`, which says where there are too few cores.
+    Both functions run on one core that nothing else uses, or on as many as `Limits(cores=…)` asks for and the
+    machine has; grader keeps one core for itself. To check that threads make a function faster, such as those
+    of a C++ library, use `scaling`: it says how many cores are missing.
 
     A call is believed that is up to `plausible` times as fast as the reference's in the same rounds and,
     where the item has a GPU whose bandwidth is known, takes no less than its inputs, or its results, take on

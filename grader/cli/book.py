@@ -153,7 +153,7 @@ class Recorder:
         """Those of which a grade came."""
         self.left_out: list[str] = []
         """Students whose grades were left out."""
-        self.kept: dict[tuple[str, str], str] = {}
+        self.lines_on_kept: dict[tuple[str, str], str] = {}
         """By student and assignment, a line on points that could not be observed and stay as recorded."""
 
     @hookimpl
@@ -168,7 +168,7 @@ class Recorder:
             return
         self.assignments.add(evidence.submission.assignment)
         of = evidence.submission
-        tell = partial(self.kept.__setitem__, (of.student, of.assignment))
+        tell = partial(self.lines_on_kept.__setitem__, (of.student, of.assignment))
         try:
             self._book.record(evidence, scorecard, how=self._how, judge=self._judge, tell=tell)
         except OutdatedError:
@@ -192,7 +192,7 @@ class Recorder:
         """Yield lines on recorded grades that stay, and one on those that were left out."""
         from grader.model.magnitude import counted
 
-        yield from remarks_on_kept(self.kept)
+        yield from remarks_on_kept(self.lines_on_kept)
         if self.left_out:
             of = counted(len(self.left_out), "grade")
             yield f"{of} not recorded, for --item left out what nobody has looked at; run all items"

@@ -39,7 +39,7 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
     refused: list[str] = []
     outdated: dict[str, list[str]] = {}
     assignments: set[str] = set()
-    kept: dict[tuple[str, str], str] = {}
+    lines_on_kept: dict[tuple[str, str], str] = {}
     with opened(gradebook, create=True) as book:
         for result in grades_in(out, course, plugins, rubric, tell_line):
             evidence, judge = result.evidence, result.judge
@@ -49,7 +49,7 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
                 continue
             try:
                 tell = partial(
-                    kept.__setitem__, (evidence.submission.student, evidence.submission.assignment)
+                    lines_on_kept.__setitem__, (evidence.submission.student, evidence.submission.assignment)
                 )
                 counts[book.record(evidence, judge(evidence), how="record", judge=judge, tell=tell)] += 1
             except NotObservedError as error:
@@ -57,7 +57,7 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
                 for problem in () if as_json else error.problems:
                     tell_line(problem)
         tell_of_mixtures(book, assignments)
-        for line in remarks_on_kept(kept):
+        for line in remarks_on_kept(lines_on_kept):
             tell_line(line)
     for why, students in outdated.items():
         are = "is" if len(students) == 1 else "are"

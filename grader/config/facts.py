@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
 from grader.config.problem import closest, syntax_problem
-from grader.coursecode import located_imports, own_modules
+from grader.coursecode import own_modules
+from grader.coursesyntax import located_imports
 from grader.files import show_path
 from grader.installed import is_installed
 

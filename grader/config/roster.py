@@ -18,7 +18,7 @@ from grader.config.table import (
     too_many_cells,
 )
 from grader.files import show_path
-from grader.model.roster import FILE_IDS, Roster, Student
+from grader.model.roster import FILE_IDS, Roster, Student, are_exchanged
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "student": ("student", "username", "login", "login id", "sis login id"),
@@ -180,22 +180,20 @@ class _Table:
         self.lines.setdefault(student.student, line)
 
 
-def _is_slip(name: str, known: str) -> bool:
-    """Tell whether a heading is a known one but for blanks and dots, or for one slip of the fingers.
+def _is_slip(name: str, heading: str) -> bool:
+    """Tell whether a name is a heading but for blanks and dots, or for one slip of the fingers.
 
     A slip is a letter too many, one that is missing, two exchanged, or another one in a longer word.
     """
-    name, known = (re.sub(r"\W", "", text) for text in (name, known))
-    shorter, longer = sorted((name, known), key=len)
-    if name == known or len(known) < _SHORT or len(longer) - len(shorter) > 1:
-        return name == known
+    name, heading = (re.sub(r"\W", "", text) for text in (name, heading))
+    shorter, longer = sorted((name, heading), key=len)
+    if name == heading or len(heading) < _SHORT or len(longer) - len(shorter) > 1:
+        return name == heading
     if len(longer) > len(shorter):
         return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
-    differing = [at for at, letters in enumerate(zip(name, known, strict=True)) if len({*letters}) > 1]
-    if len(differing) == 1:
-        return len(known) > _SHORT
-    first, last = differing[0], differing[-1]
-    return len(differing) == 2 and last == first + 1 and name[first : last + 1] == known[last] + known[first]
+    if sum(one != other for one, other in zip(name, heading, strict=True)) == 1:
+        return len(heading) > _SHORT
+    return are_exchanged(name, heading)
 
 
 def _spelled(field: str) -> str:

@@ -164,11 +164,11 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             grades = [g for who in of.students for g in self.grades(assignment=of.assignment, student=who)]
             latest = max(grades, key=lambda grade: grade.began)
             counts = f"with {_points(latest.card, latest.student)}"
-            own = _points(card, latest.student)
+            earned_here = _points(card, latest.student)
             times = (
-                f"begun {newer}, {counts}; this one {began}, with {own}"
+                f"begun {newer}, {counts}; this one {began}, with {earned_here}"
                 if newer != began
-                else f"both begun {began}; {counts}, this one {own}"
+                else f"both begun {began}; {counts}, this one {earned_here}"
             )
             raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "

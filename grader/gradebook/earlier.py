@@ -80,7 +80,7 @@ def with_decided(
     if before is None or earlier is None or not (_opened(before, card) or _to_run(before, card)):
         return None
     recorded = evidence_of(connection, earlier)
-    merged, merged_card, kept = evidence, card, set[str]()
+    merged, merged_card, staying = evidence, card, set[str]()
     for all_open in (False, True):  # first what nobody saw: what waits for that alone is decided anew
         taken = {
             item: recorded.observations[item]
@@ -89,7 +89,7 @@ def with_decided(
             and (all_open or _is_unseen(merged.observations[item]))
         }
         if taken and judge:
-            kept |= taken.keys()
+            staying |= taken.keys()
             merged = replace(merged, observations={**merged.observations, **taken})
             merged_card = judge(merged)
     ids = {run.id for run in evidence.runs}
@@ -110,7 +110,7 @@ def with_decided(
         remark=(
             f"{_grade(before)} and stays: must run, was skipped: {', '.join(to_run)}"
             if to_run
-            else _remark(before, card, kept | lacks, before if lacks else merged_card, is_whole=not lacks)
+            else _remark(before, card, staying | lacks, before if lacks else merged_card, is_whole=not lacks)
         ),
     )
 

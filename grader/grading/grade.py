@@ -312,13 +312,13 @@ class Grading:
 def _kept(entry: _InProgress) -> str:
     """Say which earlier observations count in place of those that were asked for; empty if none does."""
     observations = entry.submission.observations() if entry.unseen_again else {}
-    kept: dict[str, list[str]] = {}
+    items_by_note: dict[str, list[str]] = {}
     for item, note in entry.unseen_again.items():
         if (seen := observations.get(item)) and seen.outcome is not Outcome.NOT_OBSERVED:
-            kept.setdefault(note, []).append(item)
-    if not kept:
+            items_by_note.setdefault(note, []).append(item)
+    if not items_by_note:
         return ""
-    items = "; ".join(f"{', '.join(names)}: {note}" for note, names in kept.items())
+    items = "; ".join(f"{', '.join(names)}: {note}" for note, names in items_by_note.items())
     return f"{items}: could not be observed again, and the earlier observation counts"
 
 

@@ -132,12 +132,12 @@ def with_skipped(
 
     What needs one of these is to be skipped as well, also by the worker of a later part.
     """
-    known = dict(passed)
+    with_failures = dict(passed)
     for task in tasks:  # each after what it needs
         skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED
-        if skipped and any(known.get(name) is False for name in task.needs):
-            known[task.item] = False
-    return known
+        if skipped and any(with_failures.get(name) is False for name in task.needs):
+            with_failures[task.item] = False
+    return with_failures
 
 
 def left_to_do(tasks: Sequence[Task], passed: Mapping[str, bool], chosen: frozenset[str]) -> tuple[Task, ...]:

@@ -167,9 +167,9 @@ class _KernelTime:
         if parent in now:
             yield parent
             return
-        seen = {pid}
-        while parent in self._before and parent not in seen:  # a sub-reaper or pid 1, and nobody tells which
-            seen.add(parent)
+        passed = {pid}
+        while parent in self._before and parent not in passed:  # nobody tells which one did
+            passed.add(parent)
             if parent in now:
                 yield parent
             parent = self._before[parent].parent

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.contracts.call import InputCase
-from grader.coursecode import course_module, keyword_line, line_of, missing_file
+from grader.coursecode import course_module, line_of, missing_file
+from grader.coursesyntax import keyword_line
 from grader.errors import CourseError
 from grader.files import show_path
 from grader.installed import error_of_import

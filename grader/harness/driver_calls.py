@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from grader.coursesyntax import parsed
 from grader.files import holds_file
 from grader.harness import structure
 from grader.model.exit_status import ending, is_of_signal
@@ -38,10 +38,7 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
     """
     import ast
 
-    try:
-        tree = ast.parse(driver.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return ()
+    tree = parsed(driver)
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
     names = dict(_imported(tree))
@@ -62,16 +59,10 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
 
 def students_files(course_files: Path, module: str, files: Collection[str]) -> tuple[str, ...]:
     """Return the submission's files that a module of the course imports, also by others of the course's."""
-    import ast
-
     imported: dict[str, None] = {}
     pending = [f"{module.replace('.', '/')}.py"]
     for file in pending:
-        try:
-            tree = ast.parse((course_files / file).read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            continue
-        for name in _modules(tree):
+        for name in _modules(parsed(course_files / file)):
             path = f"{name.replace('.', '/')}.py"
             if holds_file(course_files, path):
                 pending.extend({path}.difference(pending))
@@ -88,11 +79,7 @@ def exit_statuses(driver: Path, function: str) -> frozenset[structure.Path]:
     """
     import ast
 
-    try:
-        tree = ast.parse(driver.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in parsed(driver).body if isinstance(node, ast.FunctionDef)}
     pending, places = [function], set[structure.Path]()
     while pending:
         definition = functions.pop(pending.pop(), None)  # each once
@@ -162,10 +149,8 @@ def functions_in(assignment: Path, module: str) -> frozenset[str]:
     functions: set[str] = set()
     for folder in ("reference", "given"):
         file = assignment / folder / f"{module.replace('.', '/')}.py"
-        with suppress(OSError, SyntaxError, ValueError):
-            tree = ast.parse(file.read_bytes())
-            kinds = ast.FunctionDef | ast.ClassDef
-            functions |= {node.name for node in tree.body if isinstance(node, kinds)}
+        kinds = ast.FunctionDef | ast.ClassDef
+        functions |= {node.name for node in parsed(file).body if isinstance(node, kinds)}
     return frozenset(functions)
 
 
@@ -204,12 +189,8 @@ def _texts(tree: ast.Module) -> Iterator[str]:
 
 
 def _trees(course_files: Path) -> Iterator[ast.Module]:
-    """Yield the syntax trees of the course's Python files that have one."""
-    import ast
-
-    for file in sorted(course_files.rglob("*.py")):
-        with suppress(OSError, SyntaxError, ValueError):
-            yield ast.parse(file.read_bytes())
+    """Yield the syntax trees of the course's Python files."""
+    yield from map(parsed, sorted(course_files.rglob("*.py")))
 
 
 def _modules(tree: ast.Module) -> Iterator[str]:

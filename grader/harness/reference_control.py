@@ -13,9 +13,11 @@ from pathlib import Path
 
 from grader.contracts.call import Call, InputCase, Request, Run
 from grader.contracts.context import REFERENCE
-from grader.coursecode import keyword_line, own_modules
+from grader.coursecode import own_modules
+from grader.coursesyntax import keyword_line
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
+from grader.harness.missing import lacked_module
 from grader.harness.tracebacks import innermost_first
 from grader.installed import missing_error
 from grader.model.observation import STUDENTS_DOING, Outcome
@@ -26,7 +28,6 @@ DISPUTED = 16
 """Of so many processes the wrong results are held against the reference."""
 REPLAY_CALLS = 10
 """The reference makes them again in the time that so many calls may take, so that they end."""
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w{1,80})'")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
@@ -140,8 +141,8 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
         return NotObservedError(
             f"{where}: starts {missing[1]}, which is not on this machine; install it", output=output
         )
-    if absent := _NO_MODULE.search(call.note):
-        return _import_failure(absent[1], where, folder, others, output)
+    if module := lacked_module(call.note):
+        return _import_failure(module, where, folder, others, output)
     keyword = _UNEXPECTED.search(call.note)
     line_there = keyword_line(folder / "inputs.py", keyword[1]) if keyword and where == REFERENCE else 0
     if line_there:

@@ -59,7 +59,7 @@ class Limits:
     result_mb: int = 64
     """The largest result of one call, in MiB."""
     cores: int = 1
-    """Threads that numerical libraries are told to use, and cores for itself of what is timed."""
+    """Threads that numerical libraries are told to use; what is timed has as many cores for itself."""
 
     def __post_init__(self) -> None:
         """Refuse what is no positive number, or fits no program.

@@ -46,6 +46,11 @@ def rounded(points: Decimal, digits: int) -> Decimal:
     return points.quantize(Decimal(1).scaleb(-digits), half, _ANY_FLOAT)
 
 
+def taken_off(points: float) -> str:
+    """Format points that are taken off: `1.37` of 1.375, since what is left is rounded up."""
+    return number(-points).removeprefix("-")
+
+
 def counted(amount: float, noun: str) -> str:
     """Format `1 point`, `2.5 points`."""
     return f"{number(amount)} {noun}" if amount == 1 else f"{number(amount)} {noun}s"

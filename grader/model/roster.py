@@ -213,14 +213,14 @@ def _alike(name: str, others: Iterable[str]) -> dict[str, float]:
         if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE:  # upper bounds
             continue
         similarity = matcher.ratio()
-        if _are_exchanged(name.casefold(), other.casefold()):
+        if are_exchanged(name.casefold(), other.casefold()):
             similarity = max(similarity, _ALIKE)
         if similarity >= _ALIKE:
             alike[other] = similarity
     return alike
 
 
-def _are_exchanged(one: str, other: str) -> bool:
+def are_exchanged(one: str, other: str) -> bool:
     """Tell whether two names differ by two neighbours that changed places, and nothing else."""
     differing = [place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
     if len(one) != len(other) or len(differing) != 2:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.model.magnitude import counted, number, seconds, size
+from grader.model.magnitude import counted, number, seconds, size, taken_off
 from grader.reports import layout
 from grader.reports.words import LineState
 from grader.text import block
@@ -221,6 +221,7 @@ def environment(*folders: Path) -> Environment:
         "layout": layout,
         "number": number,
         "quantity_chips": quantity_chips,
+        "taken_off": taken_off,
         "value": layout.value,
     }
     return environment

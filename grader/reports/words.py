@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from grader.model.drawing import Paragraph
-from grader.model.magnitude import counted, number
+from grader.model.magnitude import counted, number, taken_off
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
 from grader.text import block, one_line
@@ -91,9 +91,9 @@ def signed(points: float) -> str:
     return f"{'+' if points > 0 else ''}{number(points)}"
 
 
-def taken_off(points: float) -> str:
-    """Format `1.5 points`; a half of the last decimal is rounded down, since what is left is rounded up."""
-    return f"{number(-points).removeprefix('-')} point{'' if points == 1 else 's'}"
+def points_off(points: float) -> str:
+    """Format `1.5 points`."""
+    return f"{taken_off(points)} point{'' if points == 1 else 's'}"
 
 
 def standing_remark(card: Scorecard, *, whole: bool = True) -> str:
@@ -230,7 +230,7 @@ def lateness(card: Scorecard, zone: tzinfo) -> Iterator[str]:
     for total, late in ruled:
         if late.days:
             remain = out_of(total.adjusted, card.points.possible)
-            costs = f"{taken_off(late.lost)} off, {remain} left. Rule: {late.rule}."
+            costs = f"{points_off(late.lost)} off, {remain} left. Rule: {late.rule}."
             students.setdefault((elapsed(late.late_s), costs), []).append(total.student)
     for (time, costs), late_ones in students.items():
         whose = f" ({', '.join(late_ones)})" if len(late_ones) < len(card.totals) else ""

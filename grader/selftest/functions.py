@@ -19,7 +19,7 @@ from grader.config.problem import Remark
 from grader.config.yaml_source import YamlDocument
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
-from grader.coursecode import lost_cases
+from grader.coursesyntax import lost_cases
 from grader.errors import CourseError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable

@@ -15,11 +15,11 @@ from grader.reports.words import (
     lateness,
     number,
     out_of,
+    points_off,
     remarks,
     standing_of,
     state_of,
     sums,
-    taken_off,
 )
 
 
@@ -213,5 +213,5 @@ def test_an_open_bonus_or_penalty_is_not_called_no_points():
 
 @pytest.mark.parametrize(("lost", "text"), [(1.375, "1.37 points"), (1, "1 point"), (0.625, "0.62 points")])
 def test_what_lateness_took_and_what_is_left_add_up(lost, text):
-    assert taken_off(lost) == text
+    assert points_off(lost) == text
     assert float(number(12.5 - lost)) + float(text.split()[0]) == 12.5
