@@ -27,7 +27,11 @@ def grader_assignments():
             preloads=dict.fromkeys(
                 ("matrix_power", "pt_modelparallelism", "powers", "split", "program"), TORCH
             ),
-            requires={"powers": ("matrix_power.py",), "split": ("pt_modelparallelism.py",)},
+            requires={
+                "powers": ("matrix_power.py",),
+                "program": ("matrix_power.py",),
+                "split": ("pt_modelparallelism.py",),
+            },
             # A program draws two matrices of 10,000 rows on one core of the CPU, some seconds, and multiplies
             # them up to 20 times for each printed time, 40 ms each on an H200. Every process that uses a GPU
             # needs some hundred MiB of the host for each, and a matrix has 400 MB (800 in double precision).

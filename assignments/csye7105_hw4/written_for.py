@@ -29,6 +29,8 @@ class WrittenFor(CheckKind):
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Read what it imports; nothing of it runs."""
+        if options.file not in context.files:
+            return context.missing(options.file)
         imports = imports_of(context, options.file)
         others = [name for name in FRAMEWORKS if name in imports and "torch" not in imports]
         return Observation(

@@ -64,6 +64,9 @@ class CheckContext:
     simulated: bool = False
     limits: Limits = field(default_factory=Limits)
 
+    def missing(self, file):
+        return Observation(item=self.item, outcome=Outcome.REFUSED, note=f"{file} was not handed in")
+
     def read(self, file, at_most):
         if file not in self.files:
             raise FileNotFoundError(file)
@@ -118,10 +121,16 @@ def test_everything_else_is_run(source):
     assert frameworks(source).fraction == 1.0
 
 
-def test_a_file_that_is_not_there_is_the_business_of_the_items_that_run_it():
+def test_of_a_file_that_is_not_there_nothing_is_said_but_that():
     kind = written_for.WrittenFor()
     keys = options(kind, file="matrix_power.py")
-    assert kind.award(keys, kind.observe(keys, CheckContext()), {}).fraction == 1.0
+    observation = kind.observe(keys, CheckContext())
+    assert (observation.outcome, observation.note) == (Outcome.REFUSED, "matrix_power.py was not handed in")
+
+
+def test_what_runs_a_file_that_is_not_there_needs_no_gpu_to_be_lost():
+    (assignment,) = course_module(FOLDER / "assignment.py").grader_assignments()
+    assert assignment.requires["program"] == assignment.requires["powers"] == ("matrix_power.py",)
 
 
 # Known mistakes.
