@@ -15,6 +15,8 @@ _FORMATS = frozenset({".ipynb", ".docx", ".doc", ".pdf"})
 """Endings of formats that another name turns neither into text nor into each other."""
 _ALIKE = 0.75
 """The similarity (difflib's ratio) from which on a name may be meant to be another."""
+ANY_ENDING = ".*"
+"""The end of a pattern that a file fits whatever format it has."""
 _LONG_ENOUGH = 4
 """Letters from which on a name is recognised in a longer one, or as short for it."""
 COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
@@ -25,8 +27,11 @@ def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tup
     """The file that was probably meant to be this one, and what must become of it; None if there is none.
 
     That is one of its name but for capitals, a copy's number or the folder; else one whose name resembles it;
-    else the only one of its ending, if no `accepted` file has it.
+    else the only one of its ending, if no `accepted` file has it. Of a file that may have any ending, as
+    `answers.*`, what was meant keeps its own.
     """
+    if file.endswith(ANY_ENDING):
+        return _meant_with_its_ending(file, others)
     needed = PurePosixPath(file)
     paths = [path for path in map(PurePosixPath, others) if path != needed]
     near = [path for path in paths if _plain(path) == _plain(needed)]
@@ -43,6 +48,24 @@ def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tup
     must = [f"be called {needed.name}"] if nearest.name != needed.name else []
     must += [f"lie {place}"] if nearest.parent != needed.parent else []
     return str(nearest), saved_as(str(nearest), file) or f"{perhaps}it must {' and '.join(must)}"
+
+
+def _meant_with_its_ending(pattern: str, others: Iterable[str]) -> tuple[str, str] | None:
+    """Return of the files of other names the likest one that keeps its ending, and what must become of it."""
+    likest: tuple[float, tuple[str, str] | None] = (0.0, None)
+    for path in sorted(others):
+        name = of_ending(pattern, path)
+        likeness = _likeness(PurePosixPath(path), PurePosixPath(name))
+        if likeness > likest[0] and (found := meant(name, [path], [name])):
+            likest = (likeness, found)
+    return likest[1]
+
+
+def of_ending(file: str, path: str) -> str:
+    """Return a file's name with the ending of another: `answers.md`, of `answers.*` and `Answer.MD`."""
+    if not file.endswith(ANY_ENDING):
+        return file
+    return file.removesuffix(ANY_ENDING) + PurePosixPath(path).suffix.casefold()
 
 
 def saved_as(path: str, needed: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from grader.filenames import meant
+from grader.filenames import ANY_ENDING, meant, of_ending
 from grader.intake.accept import accepted, matcher
 from grader.intake.download import by_platform
 from grader.intake.entry import SubmissionRefused
@@ -101,7 +101,7 @@ def _hint(paths: Collection[str], junk: Collection[str], patterns: Sequence[str]
     if twice := _twice(paths, patterns):
         return f" ({twice})"
     nearly = _nearly(paths, patterns)
-    names = [f"{shown(path)}: did you mean {nearly[path]}?" for path in sorted(nearly)]
+    names = [f"{shown(path)}: did you mean {of_ending(nearly[path], path)}?" for path in sorted(nearly)]
     hints = [f"it holds {_some(names)}"] if names else []
     hints += _similar(
         [path for path in paths if path not in nearly],
@@ -150,12 +150,21 @@ def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence
         others = [path for path in dropped if path not in nearly]
         if file not in nearly.values() and (near := meant(file, others, accepts)):
             nearly[near[0]] = file
-    return nearly
+    return {path: of_ending(file, path) for path, file in nearly.items()}
 
 
 def missing(files: Collection[str], accepts: Sequence[str]) -> list[str]:
-    """List the files that an assignment names, without wildcards, and that were not handed in."""
-    return [pattern for pattern in accepts if pattern not in files and not {"*", "?"} & set(pattern)]
+    """List the files that an assignment names and that were not handed in.
+
+    Of the patterns those with any ending, as `answers.*`, name one.
+    """
+    return [
+        pattern
+        for pattern in accepts
+        if pattern != ANY_ENDING
+        and not {"*", "?"} & set(pattern.removesuffix(ANY_ENDING))
+        and not any(map(matcher((pattern,)), files))
+    ]
 
 
 def _nearly(paths: Collection[str], patterns: Sequence[str]) -> dict[str, str]:

@@ -219,6 +219,20 @@ def test_where_several_forms_are_accepted_they_are_named(dropped, meant, top):
 
 
 @pytest.mark.parametrize(
+    ("dropped", "meant"),
+    [
+        (("Answers.MD",), ", but Answers.MD was: it must be called answers.md"),
+        (("answers (1).md", "notes.md"), ", but answers (1).md was: it must be called answers.md"),
+        (("answer.pdf",), ", but answer.pdf was: if it is meant, it must be called answers.pdf"),
+        (("notes.md",), ""),
+    ],
+)
+def test_a_file_of_any_ending_that_was_meant_keeps_its_own(dropped, meant):
+    observation = without_file("one", "answers.*", submission(*dropped), accepts=("answers.*", "work.py"))
+    assert observation.facts == {MISSING_FILE: f"answers.* was not handed in{meant}"}
+
+
+@pytest.mark.parametrize(
     ("pattern", "accepts", "note"),
     [
         ("answers.*", ("answers.md", "work.py"), "answers.md was not handed in"),

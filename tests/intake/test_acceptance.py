@@ -287,6 +287,23 @@ def test_files_that_seem_meant_as_missing_ones_are_named():
     }
 
 
+@pytest.mark.parametrize(
+    ("dropped", "meant"),
+    [
+        ("Answers.MD", "answers.md"),
+        ("answer.md", "answers.md"),
+        ("anwsers.pdf", "answers.pdf"),
+        ("answers_ann.docx", "answers.docx"),
+        ("hw1/answers.md", "answers.md"),
+        ("notes.md", ""),
+    ],
+)
+def test_a_file_of_any_ending_is_meant_with_its_own(dropped, meant):
+    accepts = ("nets.py", "answers.*")
+    assert misnamed(("nets.py",), (dropped,), accepts) == ({dropped: meant} if meant else {})
+    assert misnamed(("nets.py", "answers.txt"), (dropped,), accepts) == {}
+
+
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
     many = {"big": Assignment(name="big", title="", accepts=tuple(f"f{n}.py" for n in range(20)))}
     listed = ", ".join(f"f{n}.py" for n in range(8))
