@@ -46,11 +46,14 @@ class Comparison:
     total: int
     """Numbers, texts and Nones that were expected; all count as wrong if the structure is wrong."""
     max_abs_error: float | None = None
-    """None if no numbers were compared; infinite if a NaN or an infinity is out of place."""
+    """None if no numbers were compared; infinite if a NaN or an infinity is out of place.
+
+    Where something differs, the largest of what `tolerance` was applied to."""
     max_rel_error: float | None = None
     """The same as a share of the expected value; None if all expected values are 0."""
     tolerance: str = EXACT
-    """The coarsest floating dtype whose tolerance was applied, or `exact`."""
+    """The floating dtype whose tolerance was applied, or `exact`: where something differs that of the first
+    difference, else the coarsest."""
 
 
 def compare(
@@ -90,6 +93,7 @@ def compare(
     wrong = sum(comparison.wrong for comparison in comparisons)
     first = _first_wrong(comparisons)
     note, symptom = (first.note, first.symptom) if first else ("", None)
+    measured = [one for one in comparisons if first is None or one.tolerance == first.tolerance]
     if symptom is Symptom.UNWRITTEN and wrong < UNWRITTEN * total:
         symptom = Symptom.WRONG_VALUE
     return Comparison(
@@ -99,11 +103,9 @@ def compare(
         at=first.at if first else (),
         wrong=wrong,
         total=total,
-        max_abs_error=_largest([comparison.max_abs_error for comparison in comparisons]),
-        max_rel_error=_largest([comparison.max_rel_error for comparison in comparisons]),
-        tolerance=min(
-            (comparison.tolerance for comparison in comparisons), key=_COARSEST_FIRST.index, default=EXACT
-        ),
+        max_abs_error=_largest([one.max_abs_error for one in measured]),
+        max_rel_error=_largest([one.max_rel_error for one in measured]),
+        tolerance=min((one.tolerance for one in measured), key=_COARSEST_FIRST.index, default=EXACT),
     )
 
 

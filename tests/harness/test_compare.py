@@ -189,6 +189,15 @@ def test_the_tolerance_that_was_applied_is_named():
     assert compare(1, 1).tolerance == "exact"
 
 
+def test_of_values_of_several_dtypes_that_of_the_first_difference_is_told():
+    expected = {"loss": 2.0, "gradient": np.full(2, 0.5)}
+    found = compare({"loss": np.float32(2.00001), "gradient": np.array([0.5, 0.5 + 1e-8])}, expected)
+    assert found.note.startswith("item ['gradient'] at [1]: got 0.50000001, expected 0.5; a float64 may")
+    assert (found.tolerance, found.max_abs_error) == ("float64", pytest.approx(1e-8))
+    found = compare({"loss": np.float32(2.1), "gradient": np.array([0.5, 0.7])}, expected)
+    assert (found.tolerance, found.max_abs_error) == ("float32", pytest.approx(0.1))
+
+
 def test_a_rubric_may_widen_one_dtype_without_touching_the_others():
     wide = Tolerances(float32=Tolerance(rtol=0.1, atol=0.0))
     assert compare(np.float32(1.05), 1.0, wide).agrees
