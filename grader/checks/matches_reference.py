@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import unwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.checks import elements
 from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.disputed import UNJUDGED, require_right_reference
+from grader.checks.disputed import UNJUDGED, changed_by_task, require_right_reference
 from grader.checks.exchanged import watch_operation
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
@@ -151,51 +152,24 @@ class MatchesReference(CheckKind):
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
-        from grader.harness.compare import compare
-        from grader.harness.driver_calls import with_status
-        from grader.harness.render import case_texts
-
         family = options.simulated_inputs if context.simulated else options.inputs
         cases = cases_of(context, family)
         oracles = {name: context.expected(name) for name in _oracles(options)}
         answers: list[_Answer] = []
         wrong: list[tuple[InputCase, Call]] = []
         unjudged: list[tuple[Call, CourseError]] = []
+        changed: dict[str, Call] = {}
         statuses = _exit_statuses(options.of, oracles[_oracles(options)[0]])
 
-        def held(case: InputCase, calls: tuple[Call, ...]) -> _Answer:
-            answer: _Answer = {}
-            for name, oracle in oracles.items():
-                right = oracle(*case.args, **case.kwargs)
-                if right is None:
-                    place = f"{place_of(unwrap(oracle))}: {name}"
-                    raise CourseError(f"{place}: returns None for case {case.name!r}; is a return missing?")
-                compared = [
-                    with_status(
-                        compare(
-                            call.value,
-                            right,
-                            options.tolerance,
-                            dtype=options.dtype,
-                            precision=options.precision,
-                        ),
-                        call.value,
-                        right,
-                        statuses,
-                    )
-                    for call in calls
-                ]
-                worst = _worst(compared)
-                returned = calls[compared.index(worst)].value
-                texts = case_texts(returned=returned, expected=right, at=worst.at)
-                answer[name] = _noted(worst, compared), texts
-            return answer
+        held = partial(_held, options, oracles, statuses)
 
         def difference(case: InputCase, call: Call) -> str:
             compared = [comparison for comparison, *_ in held(case, (call,)).values()]
             return "" if any(comparison.agrees for comparison in compared) else compared[0].note
 
         def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
+            if calls[-1].changed_inputs:
+                changed[case.name] = replace(calls[-1], value=None)
             try:
                 answer = held(case, calls)
             except CourseError as error:
@@ -221,6 +195,7 @@ class MatchesReference(CheckKind):
             context, options.of, cases, look, times=times, within_s=SLOW_S, each_counts=each_counts
         )
         require_right_reference(context, options.of.rpartition(".")[0], wrong, difference, unjudged)
+        by_task = changed_by_task(context, options.of, changed, fails=options.changed_inputs == "fails")
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts
@@ -249,7 +224,7 @@ class MatchesReference(CheckKind):
             observation,
             facts=facts,
             cases=tuple(
-                _explained(case, *next(remaining)[best], options.tolerance)
+                _explained(_without(case, by_task), *next(remaining)[best], options.tolerance)
                 if case.outcome is Outcome.OBSERVED
                 else case
                 for case in observation.cases
@@ -296,6 +271,56 @@ class MatchesReference(CheckKind):
         from grader.checks.drawings.gpu import gpu_drawings
 
         return gpu_drawings(observation)
+
+
+def _held(
+    options: MatchesReference.Options,
+    oracles: Mapping[str, Callable[..., Any]],
+    statuses: Collection[tuple[int | str, ...]],
+    case: InputCase,
+    calls: tuple[Call, ...],
+) -> _Answer:
+    """Hold what the calls of a case returned against every oracle.
+
+    Raises:
+        CourseError: an oracle returns None, or what cannot be compared.
+    """
+    from grader.harness.compare import compare
+    from grader.harness.driver_calls import with_status
+    from grader.harness.render import case_texts
+
+    answer: _Answer = {}
+    for name, oracle in oracles.items():
+        right = oracle(*case.args, **case.kwargs)
+        if right is None:
+            place = f"{place_of(unwrap(oracle))}: {name}"
+            raise CourseError(f"{place}: returns None for case {case.name!r}; is a return missing?")
+        compared = [
+            with_status(
+                compare(
+                    call.value,
+                    right,
+                    options.tolerance,
+                    dtype=options.dtype,
+                    precision=options.precision,
+                ),
+                call.value,
+                right,
+                statuses,
+            )
+            for call in calls
+        ]
+        worst = _worst(compared)
+        returned = calls[compared.index(worst)].value
+        texts = case_texts(returned=returned, expected=right, at=worst.at)
+        answer[name] = _noted(worst, compared), texts
+    return answer
+
+
+def _without(case: Case, by_task: Mapping[str, tuple[str, ...]]) -> Case:
+    """Return a case without the changed arguments that the reference changes as well."""
+    changed = tuple(name for name in case.changed_inputs if name not in by_task.get(case.name, ()))
+    return replace(case, changed_inputs=changed)
 
 
 def _watched(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -487,3 +488,60 @@ def test_a_program_that_fails_where_the_references_works_or_is_not_there_is_to_b
 def test_a_reference_that_could_not_be_observed_is_the_machines(tmp_path):
     call = Call(outcome=Outcome.NOT_OBSERVED, note="the GPU is gone")
     assert isinstance(failure(call, tmp_path), NotObservedError)
+
+
+SHARED = {
+    "inputs.py": """
+        import numpy as np
+        from grader.api import case
+        def numbers(rng):
+            yield case("ones", np.ones(3))
+    """,
+    "expected.py": "def halved(x): return x / 2\n",
+    "given/driver.py": """
+        import work
+        def halved(x):
+            work.half(x)
+            return x
+    """,
+}
+HALVES = {"work.py": "def half(x): x /= 2\n"}
+STRICT = MatchesReference.Options(of="driver.halved", inputs="numbers", changed_inputs="fails")
+
+
+def test_arguments_that_the_reference_changes_as_well_are_not_told_as_changed(context):
+    made = context(HALVES, {"reference/work.py": HALVES["work.py"], **SHARED})
+    observation = observe(made, of="driver.halved")
+    assert [(case.agrees, case.changed_inputs) for case in observation.cases] == [({"halved": True}, ())]
+
+
+def test_where_changes_fail_those_of_the_reference_are_the_courses(context):
+    made = context(HALVES, {"reference/work.py": HALVES["work.py"], **SHARED})
+    said = (
+        "reference: ones: changes argument 1 in place as well as the submission; let halved of "
+        "given/driver.py hand on copies (array.copy(), tensor.clone()), or take changed_inputs out of the "
+        "rubric"
+    )
+    with pytest.raises(CourseError) as error:
+        MatchesReference().observe(STRICT, made)
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("options", [STRICT, replace(STRICT, changed_inputs="noted")])
+def test_arguments_that_the_submission_alone_changes_are_told(context, options):
+    course = {
+        **SHARED,
+        "given/driver.py": "import work\ndef halved(x): return work.half(x)\n",
+        "reference/work.py": "def half(x): return x / 2\n",
+    }
+    made = context({"work.py": "def half(x):\n    x /= 2\n    return x\n"}, course)
+    (case,) = MatchesReference().observe(options, made).cases
+    assert (case.agrees, case.changed_inputs) == ({"halved": True}, ("argument 1",))
+
+
+def test_a_reference_that_fails_leaves_a_change_open_where_it_costs(context):
+    made = context(HALVES, {"reference/work.py": "def half(x): raise ValueError\n", **SHARED})
+    with pytest.raises(CourseError, match="ValueError"):
+        MatchesReference().observe(STRICT, made)
+    (case,) = observe(made, of="driver.halved").cases
+    assert case.changed_inputs == ("argument 1",)
