@@ -74,8 +74,12 @@ def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
     Raises:
         NotObservedError: the file cannot be read, or a line of it is no such record.
     """
-    records = read_records(folder / FILE)
-    latest = {record.item: record for record in records if record.submission == submission}
+    return that_count(record for record in read_records(folder / FILE) if record.submission == submission)
+
+
+def that_count(records: Iterable[PointsGiven]) -> dict[str, PointsGiven]:
+    """Return the last record of each item of one submission, where it does not take points back."""
+    latest = {record.item: record for record in records}
     return {item: record for item, record in latest.items() if not record.withdrawn}
 
 
@@ -124,22 +128,33 @@ def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:
 
 
 def append_missing(folder: Path, records: Sequence[PointsGiven]) -> None:
-    """Add those records that the file lacks, in their order; the caller holds the lock of the folder.
-
-    Those of before the last record of their item in the file stay out: the last one counts.
+    """Add the `missing_records` of the file to it; the caller holds the lock of the folder.
 
     Raises:
         NotObservedError: the file cannot be read or written.
     """
-    stored = read_records(folder / FILE)
-    last = {(record.submission, record.item): record.at for record in stored}
-    missing = [
-        record
-        for record in records
-        if record not in stored and record.at >= last.get((record.submission, record.item), "")
-    ]
-    if missing:
+    if missing := missing_records(read_records(folder / FILE), records):
         append_points(folder, missing)
+
+
+def missing_records(stored: Sequence[PointsGiven], records: Sequence[PointsGiven]) -> list[PointsGiven]:
+    """Return those of a gradebook's records, the oldest first, that a results folder lacks, in their order.
+
+    Those of before the last stored record of their item stay out, as the last one counts. Where the gradebook
+    has that one, what comes before it there is of before, whatever the clock of another machine said.
+    """
+    last = {(record.submission, record.item): record for record in stored}
+    missing: dict[tuple[str, str], list[PointsGiven]] = {}
+    passed: set[tuple[str, str]] = set()
+    for record in records:
+        key = record.submission, record.item
+        of_item, latest = missing.setdefault(key, []), last.get(key)
+        if record == latest:
+            of_item.clear()
+            passed.add(key)
+        elif latest is None or (record.at >= latest.at and (key in passed or record not in stored)):
+            of_item.append(record)
+    return [record for of_item in missing.values() for record in of_item]
 
 
 def waiting_note(reads: str, files: Iterable[str]) -> str:

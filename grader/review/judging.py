@@ -87,7 +87,8 @@ class Judging:
                 if _same(newest.record, record):
                     return Saved(number=newest.number)
                 return Conflict(other=newest)
-            number = add_judgement(connection, entry.number, record, suggested=suggested)
+            given = replace(record, at=_not_before(newest, record.at))
+            number = add_judgement(connection, entry.number, given, suggested=suggested)
             about = (
                 f"{record.item} of submission {label(entry.number)}: {record.points:g} of {record.possible:g}"
             )
@@ -106,14 +107,15 @@ class Judging:
         """Add judgements in one transaction, or none if somebody changed one of them meanwhile."""
 
         def add(connection: Connection) -> list[Conflict]:
-            conflicts = []
+            conflicts, later = [], []
             for entry, record, after in records:
                 newest = latest(judgements_of(connection, entry.submission)).get(record.item)
                 if newest is not None and newest.number != after:
                     conflicts.append(Conflict(other=newest))
+                later.append((entry, replace(record, at=_not_before(newest, record.at))))
             if conflicts:
                 return conflicts
-            for entry, record, _ in records:
+            for entry, record in later:
                 add_judgement(connection, entry.number, record)
             for entry in {entry.number: entry for entry, _, _ in records}.values():
                 self._score(connection, entry)
@@ -131,7 +133,7 @@ class Judging:
             newest = latest(judgements)[item]
             if newest.number != judgement.number and newest.record.by != person.name:
                 return Conflict(other=newest)
-            earlier = before(judgements, judgement)
+            earlier, at = before(judgements, judgement), _not_before(newest, clock())
             if earlier is None:
                 record = replace(
                     judgement.record,
@@ -139,10 +141,10 @@ class Judging:
                     comment="",
                     reason="taken back",
                     by=person.name,
-                    at=clock(),
+                    at=at,
                 )
             else:
-                record = replace(earlier.record, by=person.name, at=clock())
+                record = replace(earlier.record, by=person.name, at=at)
             number = add_judgement(connection, entry.number, record, undoes=judgement.number)
             about = f"{item} of submission {label(entry.number)}: {judgement.record.points:g} taken back"
             add_audit(connection, self._desk.assignment, person, "undo", about)
@@ -180,6 +182,11 @@ class Judging:
             if text != row.card:
                 add_score(connection, attempt, text, "review", card, students)
         return True
+
+
+def _not_before(newest: Judgement | None, at: str) -> str:
+    """Return the time of points that replace others knowingly, whose clock may have been ahead."""
+    return at if newest is None else max(at, newest.record.at)
 
 
 def _same(first: PointsGiven, second: PointsGiven) -> bool:

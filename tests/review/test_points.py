@@ -15,6 +15,7 @@ from grader.config.points_file import PointsGiven, judged, read_points
 from grader.gradebook.book import Gradebook
 from grader.gradebook.export import write_csv
 from grader.gradebook.history import history
+from grader.gradebook.judgements import add_judgement
 from grader.gradebook.report import class_view
 from grader.gradebook.rescore import rescore
 from grader.review.class_index import ClassIndex
@@ -283,3 +284,33 @@ def test_points_for_a_changed_rubric_are_kept_and_counted_when_the_check_has_run
     assert "It counts after the next grader run" in response.text
     assert [row[1] for row in rows(demo)] == [2.0]
     assert total(number) == 0.0
+
+
+def test_what_replaces_points_whose_clock_was_ahead_counts_in_the_results_folder(demo):
+    number = first(demo)
+    entry = demo.room.index.entry(number)
+    write_evidence(demo, entry)
+    demo.site.close()
+
+    def in_the_folder() -> float:
+        site = type(demo.site)(demo.book, {"demo": demo.desk}, results=demo.results)
+        site.catch_up()
+        site.close()
+        folder = demo.results / "demo" / entry.submission.student
+        return read_points(folder, entry.submission.digest)[ITEM].points
+
+    ahead = PointsGiven(
+        item=ITEM,
+        points=3.0,
+        possible=4.0,
+        by="Cem",
+        at="2099-01-01T00:00:00.000+00:00",
+        submission=entry.submission.digest,
+    )
+    demo.book.database.write(lambda connection: add_judgement(connection, number, ahead))
+    assert in_the_folder() == 3.0
+    for points in (1.0, 0.0):
+        demo.visitor().give(ITEM, number, points, 0, 0, 0, after=newest(demo, number))
+        assert in_the_folder() == points
+    demo.visitor().post("/a/demo/undo")
+    assert in_the_folder() == 1.0
