@@ -76,6 +76,21 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Gradebook]:
         yield book
 
 
+@contextmanager
+def opened_for_points(named: Location | None) -> Iterator[Gradebook | None]:
+    """Open the gradebook that has points beside a results folder: the named one, or `BOOK` if it is there.
+
+    Raises:
+        UsageError: the named one is not there, or SQLAlchemy is not installed.
+        NotObservedError: it cannot be used.
+    """
+    if named is None and not Path(BOOK).is_file():
+        yield None
+        return
+    with opened(BOOK if named is None else named) as book:
+        yield book
+
+
 def tell_of_mixtures(book: Gradebook, assignments: Iterable[str]) -> None:
     """Print a line for each assignment whose grades are by several rubrics."""
     from grader.gradebook.rescore import graded_by

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 from grader.cli.points import StoredGrade
-from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of
+from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of, is_seen
 from grader.config.points_csv import ACCEPT, PointsRow
 from grader.config.points_file import (
     ACCEPTED,
     CriterionPoints,
     PointsGiven,
+    append_missing,
     append_points,
     written_reason,
 )
@@ -35,12 +37,23 @@ _SUBSTANCE = ("points", "possible", "comment", "criteria")
 class Judgements:
     """Points of a table, checked row by row; stored only if no row is wrong."""
 
-    def __init__(self, grades: list[StoredGrade], *, where: str, by: str, at: str, zone: tzinfo) -> None:
+    def __init__(
+        self,
+        grades: list[StoredGrade],
+        *,
+        where: str,
+        by: str,
+        at: str,
+        zone: tzinfo,
+        export: str = "grader manual export --out FILE",
+    ) -> None:
+        """Take what was graded, the file's name, who gives its points and when, and the command `export`."""
         self._graded = {(grade.folder.parent.name, grade.folder.name): grade for grade in grades}
         self._where = where
         self._by = by
         self._at = at
         self._zone = zone
+        self._export = export
         self._first: dict[tuple[str, str, str], int] = {}
         self._records: dict[Path, list[PointsGiven]] = {}
         self._grade_of: dict[Path, StoredGrade] = {}
@@ -84,18 +97,20 @@ class Judgements:
             self._keep(number, graded, item, judgement, row)
 
     def _is_unchanged(self, row: PointsRow) -> bool:
-        """Tell whether a row says what was given before, perhaps by a rubric of other points."""
+        """Tell whether a row says what counts, perhaps by a rubric of other points, or as it was exported.
+
+        What was exported may not count any more: others were given since, or the points were taken back.
+        """
         grade = self._graded.get((row.assignment, row.student))
-        if grade is None or row.item not in grade.items or row.item not in grade.points_given:
+        if grade is None or not grade.is_seen_by(row.submission):
             return False
-        cells = cells_of(grade.points_given[row.item], grade.items[row.item])
-        parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
-        return grade.is_seen_by(row.submission) and cells == {
-            "points": row.points,
-            "parts": parts,
-            "comment": row.comment,
-            "reason": row.reason,
-        }
+        counts = grade.points_given.get(row.item)
+        return any(
+            (record == counts or is_seen(record, row)) and _has_cells(row, cells_of(record, item))
+            for item in grade.rubric.items
+            for record in grade.all_points
+            if record.item == item.id == row.item and not record.withdrawn
+        )
 
     def remarks(self, skipped: Callable[[StoredGrade], Mapping[str, str]]) -> Iterator[str]:
         """Return lines about rows of which nothing was saved, or what was saved does not count.
@@ -132,30 +147,30 @@ class Judgements:
             "they are saved, and count 0 until the needed item has all its points"
         )
 
-    def compare(
-        self, current_points: Callable[[StoredGrade], Mapping[str, PointsGiven]], *, replace_unseen: bool
-    ) -> None:
+    def compare(self, *, replace_unseen: bool) -> None:
         """Note every row that would replace points which whoever filled it in has not seen.
 
-        `current_points` returns what counts now, by item; the column `now` says what was seen. Points that
-        are replaced knowingly stay replaced, also if the clock of another machine was ahead of this one's.
+        The column `now` says what was seen. Points that are replaced or taken back knowingly stay so, also if
+        the clock of another machine was ahead of this one's.
         """
         for folder, records in self._records.items():
             grade = self._grade_of[folder]
-            current = current_points(grade)
+            latest = {record.item: record for record in grade.all_points}
             for place, record in enumerate(records):
                 number, row = self._rows[folder, record.item]
-                other = current.get(record.item)
+                other = latest.get(record.item)
                 if other is None:
                     continue
                 records[place] = replace(record, at=max(record.at, other.at))
-                if not replace_unseen and self._is_unseen(other, record, row, grade):
+                if other.withdrawn or replace_unseen:
+                    continue
+                if self._is_unseen(other, record, row, grade):
                     self._wrong(
                         number,
                         f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "
                         f"{other.possible:g} on {local_time(other.at, self._zone)}, which the table has "
-                        f"not seen; it says {record.points:g}. Take the row out, export the table anew, or "
-                        "replace those points by --replace",
+                        f"not seen; it says {record.points:g}. Take the row out, export the table anew by "
+                        f"{self._export}, or replace those points by --replace",
                     )
 
     def _is_unseen(self, other: PointsGiven, record: PointsGiven, row: PointsRow, grade: StoredGrade) -> bool:
@@ -166,15 +181,16 @@ class Judgements:
         """
         if all(getattr(other, name) == getattr(record, name) for name in _SUBSTANCE):
             return False
-        if row.now.partition("\n")[0] == f"{other.points:g} by {other.by}":
+        if is_seen(other, row):
             return False
         is_mine = other.by == self._by and "." not in other.at
-        return not (is_mine and grade.points_given.get(other.item) == other)
+        return not (is_mine and other in grade.stored_points)
 
     def save(self, count: Callable[[StoredGrade], object]) -> int:
         """Write all points, `count` them in each folder while it is locked, and return how many are new.
 
-        Those of an earlier import count once more, if the table has them.
+        Those of an earlier import count once more, if the table has them. Those of the gradebook are written
+        before them, for the last record of an item counts.
 
         Raises:
             UsageError: something in the table is wrong; nothing is written.
@@ -186,6 +202,7 @@ class Judgements:
         for folder, grade in self._grade_of.items():
             try:
                 with Results(folder).locked():
+                    append_missing(folder, grade.recorded)
                     if folder in self._records:
                         append_points(folder, self._records[folder])
                     count(grade)
@@ -289,6 +306,12 @@ class _Judgement:
     parts: tuple[float, ...]
     """The points of each criterion; none if the item was judged as a whole."""
     reason: str = ""
+
+
+def _has_cells(row: PointsRow, cells: Mapping[str, Any]) -> bool:
+    """Tell whether a row has the cells that `cells_of` returns; the table may have fewer parts."""
+    parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
+    return cells == {"points": row.points, "parts": parts, "comment": row.comment, "reason": row.reason}
 
 
 def _place(row: PointsRow) -> str:

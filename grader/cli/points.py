@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from grader.checks.answer import AnswerKind
 from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
-from grader.config.points_file import PointsGiven, read_points
+from grader.config.points_file import FILE, PointsGiven, missing_records, read_records, that_count
 from grader.config.rubric import load_rubric
 from grader.grading.rubric_of_class import require_rubric_of, rubric_again, rubrics_in
 from grader.model.evidence import Evidence
 from grader.model.rubric import MANUAL, Item, Rubric
 from grader.model.score import Standing
+from grader.model.submission import Submission
 from grader.plugins import Plugins
 from grader.scoring.score import score
 
@@ -40,10 +41,24 @@ class StoredGrade:
     flagged: frozenset[str]
     """Items with a flag: a person looks at it, and may take points."""
 
+    recorded: Sequence[PointsGiven] = ()
+    """The points that the gradebook has for these files, the oldest first."""
+
+    @cached_property
+    def stored_points(self) -> Sequence[PointsGiven]:
+        """All points for these files that the results folder has, the oldest first."""
+        digest = self.evidence.submission.digest
+        return [record for record in read_records(self.folder / FILE) if record.submission == digest]
+
+    @cached_property
+    def all_points(self) -> Sequence[PointsGiven]:
+        """All points for these files in results folder and gradebook; of an item, the last one counts."""
+        return [*self.stored_points, *missing_records(self.stored_points, self.recorded)]
+
     @cached_property
     def points_given(self) -> Mapping[str, PointsGiven]:
-        """Points that people gave so far, by item."""
-        return read_points(self.folder, self.evidence.submission.digest)
+        """The points that count, by item."""
+        return that_count(self.all_points)
 
     @property
     def short_digest(self) -> str:
@@ -56,25 +71,27 @@ class StoredGrade:
         return cell in {self.short_digest, self.short_digest.rpartition(":")[2]}
 
 
-def current_points(book: Gradebook | None, grade: StoredGrade) -> Mapping[str, PointsGiven]:
-    """Return the points that count now, by item: the gradebook's, or those of the folder beside it."""
+def recorded_points(book: Gradebook | None, submission: Submission) -> Sequence[PointsGiven]:
+    """Return the points that a gradebook has for the files of a submission, the oldest first."""
     if book is None:
-        return grade.points_given
-    from grader.gradebook.judgements import judgements_of, latest
+        return ()
+    from grader.gradebook.earlier import points_given
 
-    with book.database.reading() as connection:
-        judgements = latest(judgements_of(connection, grade.evidence.submission))
-    records = {item: each.record for item, each in judgements.items()}
-    points = {**grade.points_given, **records}
-    return {item: record for item, record in points.items() if not record.withdrawn}
+    return points_given(book, submission)
 
 
 def graded_submissions(
-    out: Path, course: Course, plugins: Plugins, rubric: str | None, tell: Callable[[str], None]
+    out: Path,
+    course: Course,
+    plugins: Plugins,
+    rubric: str | None,
+    tell: Callable[[str], None],
+    book: Gradebook | None = None,
 ) -> list[StoredGrade]:
     """Everything examined below a results folder, by assignment and student.
 
     Without a `rubric` it is the one that the scores there were given by; `tell` gets a line if it is another.
+    Points that the gradebook `book` has for the same files count beside those of the folder.
 
     Raises:
         UsageError: there is no such rubric, it grades nothing that is there, or the scores there are by
@@ -98,21 +115,24 @@ def graded_submissions(
         for folder in folders:
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
-                grades.append(_stored(folder, evidence, rubric_of_assignment, plugins))
+                recorded = recorded_points(book, evidence.submission)
+                grades.append(_stored(folder, evidence, rubric_of_assignment, plugins, recorded))
     return grades
 
 
-def _stored(folder: Path, evidence: Evidence, rubric: Rubric, plugins: Plugins) -> StoredGrade:
+def _stored(
+    folder: Path, evidence: Evidence, rubric: Rubric, plugins: Plugins, recorded: Sequence[PointsGiven]
+) -> StoredGrade:
     card = score(rubric, evidence, plugins.checks)
     flagged = frozenset(line.item for line in card.lines if line.flags)
     final = frozenset(line.item for line in card.lines if line.standing is Standing.FINAL)
-    given = read_points(folder, evidence.submission.digest)
+    grade = StoredGrade(folder, evidence, rubric, {}, flagged, recorded)
     items = {
         item.id: item
         for item in rubric.items
         if item.check in ALWAYS_LISTED
         or item.id in flagged
-        or item.id in given
+        or item.id in grade.points_given
         or (plugins.checks[item.check].by_hand and item.id not in final)
     }
-    return StoredGrade(folder, evidence, rubric, items, flagged)
+    return replace(grade, items=items)

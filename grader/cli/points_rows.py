@@ -17,7 +17,6 @@ from grader.config.points_file import (
     WAITS,
     PointsGiven,
     judged,
-    read_points,
     waiting_note,
     written_reason,
 )
@@ -107,6 +106,16 @@ def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
     }
 
 
+def _given_by(record: PointsGiven) -> str:
+    """Say how many points count and who gave them, the first line of the column `now`."""
+    return f"{record.points:g} by {record.by}"
+
+
+def is_seen(record: PointsGiven, row: PointsRow) -> bool:
+    """Tell whether the table was exported with these points as those that count."""
+    return row.now.partition("\n")[0] == _given_by(record)
+
+
 class AnswerTexts:
     """An observed answer as texts for a table, and the points suggested for it."""
 
@@ -155,7 +164,7 @@ def skipped_items(grade: StoredGrade, plugins: Plugins) -> Mapping[str, str]:
     What people gave is read anew: an import may have saved points since the folder was read.
     """
     observations = dict(grade.evidence.observations)
-    for item, record in read_points(grade.folder, grade.evidence.submission.digest).items():
+    for item, record in replace(grade).points_given.items():  # a copy has read nothing yet
         bare = Observation(item=item, outcome=Outcome.NOT_OBSERVED)
         observations[item] = judged(observations.get(item, bare), record)
     card = score(grade.rubric, replace(grade.evidence, observations=observations), plugins.checks)
@@ -169,7 +178,7 @@ def _now(grade: StoredGrade, item: Item, plugins: Plugins, skipped: str) -> str:
     observations = grade.evidence.observations
     verdict = judge(item, observations, plugins.checks)
     if record := grade.points_given.get(item.id):
-        text = f"{record.points:g} by {record.by}" + (f"\n{skipped}" if skipped else "")
+        text = _given_by(record) + (f"\n{skipped}" if skipped else "")
     elif skipped:
         text = f"0: {skipped}"
     elif item.check == MANUAL:
