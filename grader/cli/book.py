@@ -185,7 +185,9 @@ class Recorder:
         of = evidence.submission
         tell = partial(self.lines_on_kept.__setitem__, (of.student, of.assignment))
         try:
-            self._book.record(evidence, scorecard, how=self._how, judge=self._judge, tell=tell)
+            self._book.record(
+                evidence, scorecard, how=self._how, judge=self._judge, tell=tell, zone=self._course.zone
+            )
         except OutdatedError:
             raise
         except NotObservedError as error:

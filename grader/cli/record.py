@@ -51,7 +51,10 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
                 tell = partial(
                     lines_on_kept.__setitem__, (evidence.submission.student, evidence.submission.assignment)
                 )
-                counts[book.record(evidence, judge(evidence), how="record", judge=judge, tell=tell)] += 1
+                is_new = book.record(
+                    evidence, judge(evidence), how="record", judge=judge, tell=tell, zone=course.zone
+                )
+                counts[is_new] += 1
             except NotObservedError as error:
                 refused.append("; ".join(error.problems))
                 for problem in () if as_json else error.problems:

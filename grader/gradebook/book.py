@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import UTC, tzinfo
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +37,7 @@ from grader.model.evidence import Evidence
 from grader.model.magnitude import number
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
+from grader.reports.words import local_time
 from grader.scoring.score import UNSEEN
 
 How = Literal["run", "record", "rescore", "review"]
@@ -111,6 +113,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         how: How,
         judge: Callable[[Evidence], Scorecard] | None = None,
         tell: Callable[[str], None] | None = None,
+        zone: tzinfo = UTC,
     ) -> bool:
         """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
@@ -119,7 +122,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         to the files: those that come with an earlier run of them count as well.
 
         What the recorded grade of the same files decides stays, where this evidence cannot decide it
-        (`with_decided`); `tell` gets a line on that.
+        (`with_decided`); `tell` gets a line on that. Errors tell times in `zone`.
 
         Raises:
             OutdatedError: the evidence of a later run is recorded already; this one is in the history alone,
@@ -165,10 +168,11 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             latest = max(grades, key=lambda grade: grade.began)
             counts = f"with {_points(latest.card, latest.student)}"
             earned_here = _points(card, latest.student)
+            time = partial(local_time, zone=zone, seconds=_minute(newer) == _minute(began))
             times = (
-                f"begun {newer}, {counts}; this one {began}, with {earned_here}"
+                f"begun {time(newer)}, {counts}; this one {time(began)}, with {earned_here}"
                 if newer != began
-                else f"both begun {began}; {counts}, this one {earned_here}"
+                else f"both begun {time(began)}; {counts}, this one {earned_here}"
             )
             raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
@@ -269,6 +273,11 @@ def _points(card: Scorecard, student: str) -> str:
     """Return `7 / 12`, after lateness."""
     adjusted = next(total.adjusted for total in card.totals if total.student == student)
     return f"{number(adjusted)} / {number(card.points.possible)}"
+
+
+def _minute(began: str) -> str:
+    """Return the minute of a time of `began_at`: ISO 8601, UTC."""
+    return began[: len("2026-11-20T22:00")]
 
 
 def _newer(connection: Connection, submission: int, evidence: Evidence) -> str:

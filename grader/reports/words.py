@@ -257,14 +257,14 @@ def late_cost(late: Late | None) -> str:
     return f"Handed in {elapsed(late.late_s)} late: {late.share * 100:.4g} % off."
 
 
-def local_time(moment: datetime | str, zone: tzinfo) -> str:
-    """Format a moment, or its ISO 8601 text, in a time zone: `2026-11-20 22:00 CET`.
+def local_time(moment: datetime | str, zone: tzinfo, *, seconds: bool = False) -> str:
+    """Format a moment, or its ISO 8601 text, in a time zone: `2026-11-20 22:00 CET`, also with its seconds.
 
     Other text, as evidence of an unknown origin may hold, stays as it is.
     """
     try:
         instant = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        return instant.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+        return instant.astimezone(zone).strftime(f"%Y-%m-%d %H:%M{':%S' if seconds else ''} %Z")
     except (OverflowError, ValueError):
         return str(moment)
 

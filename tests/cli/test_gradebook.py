@@ -279,6 +279,31 @@ def test_who_comes_with_an_earlier_run_is_kept_out_and_told(course, book, tmp_pa
     assert last == "gradebook.db: 0 grades recorded, 0 recorded already, 1 refused"
 
 
+@pytest.mark.parametrize(
+    ("before", "times"),
+    [
+        (
+            "2026-07-01T11:59:30+00:00",
+            "begun 2026-07-01 15:00 IDT, with 3 / 3; this one 2026-07-01 14:59 IDT, ",
+        ),
+        (
+            "2026-07-01T12:00:29+00:00",
+            "begun 2026-07-01 15:00:30 IDT, with 3 / 3; this one 2026-07-01 15:00:29 IDT, ",
+        ),
+    ],
+)
+def test_times_of_two_runs_are_those_of_the_course(course, book, tmp_path, before, times):
+    course.write("course.yaml", "title: x\ntime_zone: Asia/Jerusalem\n")
+    course.run("run", course.submit("ann"))
+    began, text = course.records()[0]["run"]["started_at"], (course.results() / "evidence.jsonl").read_text()
+    for place, time in (("later", "2026-07-01T12:00:30+00:00"), ("earlier", before)):
+        folder = tmp_path / place / "tiny" / "ann"
+        folder.mkdir(parents=True)
+        (folder / "evidence.jsonl").write_text(text.replace(began, time))
+        done = course.run("record", str(tmp_path / place))
+    assert f"a later run is recorded already ({times}with 3 / 3)" in done.stderr
+
+
 def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, book):
     course.run("run", course.submit("ann"))
     evidence = course.results() / "evidence.jsonl"
