@@ -20,6 +20,7 @@ from grader.files import show_path
 from grader.installed import MISSPELT, is_installed, misspelt
 from grader.model.rubric import Rubric
 from grader.selftest.declared import modules_of
+from grader.subject.tools.names import ModuleNames
 
 ALIASES = {"np": "numpy", "cp": "cupy", "F": "torch.nn.functional", "nn": "torch.nn"}
 """Names by which nearly every program imports these modules."""
@@ -48,16 +49,31 @@ def _tree(file: Path) -> ast.Module | None:
 def _reference_objections(options: Source.Options, tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
     """Yield a function that the reference lacks, and a decision on functions that nothing calls."""
     defined = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
-    name = options.function.rpartition(".")[2]
-    if name and name not in {*defined, *_assigned(tree)}:
-        yield "function", f"{show_path(file)} has no {name}; {suggestion(name, defined)}"
+    if options.function and (message := _function_objection(options.function, tree)):
+        yield "function", f"{show_path(file)} {message}"
     if options.decides and not options.function and options.forbid and defined and not _calls(tree, defined):
         why = f"without function only code that runs at import is decided, and {file.name} calls none of its"
         yield "decides", f"{why} own functions there; give function, or take decides out"
 
 
-def _assigned(tree: ast.Module) -> Iterator[str]:
-    return (n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+def _function_objection(name: str, tree: ast.Module) -> str:
+    """Return why a file has no function or method of this name, by the look-up of the tool `source`."""
+    try:
+        module = ModuleNames(tree)
+    except RecursionError:  # the tool allows for deeper trees
+        return ""
+    if module.function(name)[0]:
+        return ""
+    callables = module.callables()
+    if name in callables:
+        methods = [other for other in callables if other.startswith(f"{name}.")]
+        advice = f"name one of its methods, as {methods[0]}" if methods else "take function out"
+        return f"has {name} as a class; {advice}"
+    method = name.rpartition(".")[2]
+    alike = [other for other in callables if other.rpartition(".")[2] == method]
+    if len(alike) > 1 and "." not in name:
+        return f"has no {name} outside of its classes; name one of {', '.join(alike)}"
+    return f"has no {name}; {suggestion(name, callables) if len(alike) != 1 else f'did you mean {alike[0]}?'}"
 
 
 def _calls(tree: ast.Module, defined: set[str]) -> bool:

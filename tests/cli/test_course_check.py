@@ -670,6 +670,27 @@ def test_a_timed_family_of_several_cases_is_named(course):
     assert list(told(course)) == []
 
 
+CLASSES = """
+
+class Model:
+    def forward(self): ...
+
+    def scaled(self): ...
+
+
+class Loss:
+    def forward(self):
+        def inner(): ...
+
+
+class Empty: ...
+
+
+if True:
+    def chosen(): ...
+"""
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
@@ -698,6 +719,21 @@ def test_a_timed_family_of_several_cases_is_named(course):
             "forbid[0]: vec is short for numpy.linalg, and names are looked up in full; write",
         ),
         ("function: saxpyy, forbid: [max]", "function: {reference} has no saxpyy; did you mean saxpy?"),
+        ("function: scaled", "function: {reference} has no scaled; did you mean Model.scaled?"),
+        ("function: Modle.scaled", "function: {reference} has no Modle.scaled; did you mean Model.scaled?"),
+        ("function: Model.scalde", "function: {reference} has no Model.scalde; did you mean Model.scaled?"),
+        (
+            "function: forward",
+            "function: {reference} has no forward outside of its classes; name one of Loss.forward, Model.f",
+        ),
+        (
+            "function: Model",
+            "function: {reference} has Model as a class; name one of its methods, as Model.f",
+        ),
+        ("function: Empty", "function: {reference} has Empty as a class; take function out"),
+        ("function: inner", "function: {reference} has no inner; "),
+        ("function: Model.scaled, forbid: [max]", None),
+        ("function: chosen, forbid: [max]", None),
         (
             "forbid: [numpy.*], decides: true",
             "decides: without function only code that runs at import is decided, and vectors.py calls none",
@@ -714,7 +750,7 @@ def test_a_name_that_a_library_lacks_is_named(course, keys, message):
     path = course / RUBRIC
     path.write_text(path.read_text().replace("  - id", item(f"source, file: vectors.py, {keys}")))
     reference = course / "assignments/vectors/reference/vectors.py"
-    reference.write_text(f"from numpy import linalg as vec\n{reference.read_text()}")
+    reference.write_text(f"from numpy import linalg as vec\n{reference.read_text()}{CLASSES}")
     lines = [line for line in told(course) if "earns.s: missing" not in line]
     assert len(lines) == bool(message), lines
     if message:
