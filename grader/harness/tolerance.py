@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from grader.model.options import option
@@ -11,6 +12,10 @@ Precision = Literal["any", "float32", "float64"]
 """The coarsest type of floats that a result may have."""
 ACCEPTED: dict[Precision, str] = {"float32": "float32 or float64", "float64": "float64"}
 """The types that are fine enough, as a sentence names them; `any` refuses none."""
+
+STEPS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+"""The distance from 1 to the next number of each type; neighbours differ by half of it to all of it, as a
+share of their value."""
 
 PRECISION = "The coarsest type of floats that a result may have where floats are expected."
 
@@ -37,6 +42,19 @@ class Tolerance:
         )
         return " plus ".join(parts) or "none"
 
+    def objection(self, dtype: str) -> str:
+        """Return why values near 1, or larger, agree bit by bit alone; empty if they need not.
+
+        An atol of a step or more is taken to be meant for the size of the values, and 0 for both for bits.
+        """
+        step, default = STEPS[dtype], getattr(Tolerances(), dtype)
+        if self.rtol >= step or self.atol >= step or self.rtol == self.atol == 0:
+            return ""
+        written = f"rtol {self.rtol:g} and atol {self.atol:g}"
+        sizes = f"{written} are less than a step of {dtype} ({step:.2g} of a value)"
+        advice = f"write rtol: {default.rtol:g}, atol: {default.atol:g}, or 0 for both if nothing is rounded"
+        return f"{sizes}, so that a right result is lost if its last bit is rounded otherwise; {advice}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
@@ -54,3 +72,9 @@ class Tolerances:
         """Return how far values may be off that are compared as this dtype; all but floats are exact."""
         tolerance = getattr(self, dtype, None)
         return tolerance.in_words() if isinstance(tolerance, Tolerance) else "none"
+
+    def objections(self) -> Iterator[tuple[str, str]]:
+        """Yield each dtype whose tolerance is less than a step of it, and what to write."""
+        for field in fields(self):
+            if message := getattr(self, field.name).objection(field.name):
+                yield field.name, message

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 
 from grader.config.course import FILE, Course
 from grader.config.decode import quoted
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
-from grader.config.problem import Problem, Remark, closest, suggestion
+from grader.config.problem import KeyPath, Problem, Remark, closest, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
@@ -18,6 +20,8 @@ from grader.errors import CourseError
 from grader.files import show_path
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
+from grader.harness.tolerance import Tolerance, Tolerances
+from grader.model.options import values_of
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
@@ -88,11 +92,31 @@ def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
 
 
 def _remarks(rubric: Rubric, kinds: Mapping[str, CheckKind], folder: Path) -> Iterator[Problem]:
-    """Yield what the kinds of a rubric's items remark on their options."""
+    """Yield what the kinds of a rubric's items remark on their options, and tolerances that ask for bits."""
     for index, item in enumerate(rubric.items):
         if item.options is not None:
             for key, message in kinds[item.check].remarks(item.options, str(folder)):
                 yield Problem(path=("items", index, key), message=message)
+            yield from _tolerance_remarks(item.options, ("items", index))
+
+
+def _tolerance_remarks(value: Any, path: KeyPath) -> Iterator[Problem]:
+    """Yield the tolerances in an option's value, however deep, that are less than a step of their dtype."""
+    if isinstance(value, Tolerances):
+        for dtype, message in value.objections():
+            yield Problem(path=(*path, dtype), message=message)
+    elif isinstance(value, Tolerance):  # of a kind of the course's own, for any dtype
+        if message := value.objection("float64"):
+            yield Problem(path=path, message=message)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for name, each in values_of(value).items():
+            yield from _tolerance_remarks(each, (*path, name))
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _tolerance_remarks(each, (*path, name))
+    elif isinstance(value, tuple):
+        for number, each in enumerate(value):
+            yield from _tolerance_remarks(each, (*path, number))
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

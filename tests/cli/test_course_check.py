@@ -63,6 +63,11 @@ def told(course: Path) -> Iterator[str]:
         yield line.removeprefix("grader: ")
 
 
+def told_remarks(course: Path) -> list[str]:
+    """The lines of a course that has no submission to earn what a new item gives."""
+    return [line.removeprefix("remark: ") for line in told(course) if "earns.s: missing" not in line]
+
+
 def test_a_new_course_has_no_mistake(course):
     assert list(told(course)) == []
 
@@ -1399,3 +1404,35 @@ def test_a_kind_of_the_courses_own_remarks_on_its_options(course):
     path = course / RUBRIC
     path.write_text(path.read_text().replace("items:\n", f"items:\n{item}\n"))
     assert any("items[0].mode: 'thorough' is slow; is it meant for vectors?" in line for line in told(course))
+
+
+def test_a_tolerance_of_less_than_a_step_of_its_dtype_is_a_remark(course):
+    path = course / RUBRIC
+    keys = "matches_reference, of: vectors.saxpy, inputs: vectors, tolerance: "
+    items = item(f"{keys}{{float32: {{rtol: 1e-9, atol: 0}}, float64: {{rtol: 0, atol: 0}}}}")
+    path.write_text(path.read_text().replace("  - id", items, 1))
+    (line,) = told_remarks(course)
+    assert line == (
+        "rubrics/vectors.yaml:7:108: items[0].tolerance.float32: rtol 1e-09 and atol 0 are less than a step "
+        "of float32 (1.2e-07 of a value), so that a right result is lost if its last bit is rounded "
+        "otherwise; write rtol: 1e-05, atol: 1e-06, or 0 for both if nothing is rounded"
+    )
+
+
+def test_a_tolerance_among_the_keys_of_a_courses_own_kind_is_looked_at_however_deep(course):
+    kind = OWN_KIND.replace("Award,", "Award, Tolerance, Tolerances,").replace(
+        '        mode: str = option("What breaks.", default="")\n',
+        '        mode: str = option("What breaks.", default="")\n'
+        '        within: Tolerance = option("Of any.", default=Tolerance(rtol=1e-20, atol=0.0))\n'
+        '        each: tuple[Tolerances, ...] = option("Of each.", default=())\n',
+    )
+    (course / CHECKS).write_text(kind)
+    path = course / ASSIGNMENT
+    hook = "@hookimpl\ndef grader_checks():\n    from .checks import Own\n\n    return [Own]\n"
+    path.write_text(f"{path.read_text()}\n\n{hook}")
+    keys = "own, each: [{float16: {rtol: 0.01, atol: 0}}, {float16: {rtol: 1e-4, atol: 0}}]"
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("  - id", item(keys), 1))
+    whole, part = told_remarks(course)
+    assert ": items[0].within: rtol 1e-20 and atol 0 are less than a step of float64 (2.2e-16" in whole
+    assert ": items[0].each[1].float16: rtol 0.0001 and atol 0 are less than a step of float16" in part

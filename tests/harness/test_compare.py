@@ -352,3 +352,33 @@ def test_an_element_before_a_wrong_structure_is_where_to_look():
     compared = compare([3.0, []], [0.0, [1.0, 2.0]])
     assert (compared.at, compared.symptom) == ((0,), Symptom.WRONG_VALUE)
     assert (compared.wrong, compared.total, compared.max_abs_error) == (3, 3, None)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_tolerance_of_less_than_a_step_of_its_dtype_is_told_with_what_to_write(dtype):
+    step, default = float(np.finfo(dtype).eps), getattr(Tolerances(), dtype)
+
+    def told(rtol: float, atol: float) -> list[tuple[str, str]]:
+        return [*Tolerances(**{dtype: Tolerance(rtol=rtol, atol=atol)}).objections()]
+
+    for rtol, atol in ((step / 2, 0.0), (step / 2, step / 2), (0.0, step / 2)):
+        ((name, message),) = told(rtol, atol)
+        assert name == dtype
+        assert f"write rtol: {default.rtol:g}, atol: {default.atol:g}, or 0 for both" in message
+    for rtol, atol in ((step, 0.0), (0.0, step), (step / 2, step), (0.0, 0.0)):
+        assert told(rtol, atol) == []
+
+
+def test_no_default_tolerance_is_less_than_a_step_of_its_dtype():
+    assert [*Tolerances().objections()] == []
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_a_result_one_step_off_is_lost_below_a_step_and_right_from_it_on(dtype):
+    expected = np.ones(3, dtype)
+    actual = np.nextafter(expected.real, 2).astype(dtype)
+    real = expected.real.dtype
+    step = float(np.finfo(real).eps)
+    for rtol, agrees in ((step / 2, False), (step, True)):
+        tolerances = Tolerances(**{real.name: Tolerance(rtol=rtol, atol=0.0)})
+        assert compare(actual, expected, tolerances).agrees is agrees
