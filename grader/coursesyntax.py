@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ast
@@ -48,6 +48,31 @@ def exported_names(file: Path) -> list[str]:
             case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=names)):
                 return [str(name.value) for name in names if isinstance(name, ast.Constant)]
     return []
+
+
+def joined_texts(file: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield line and parts of each text that a Python file writes as several, which Python joins.
+
+    The syntax tree has only what they make. A file that is no Python gives those before its error.
+    """
+    import ast
+    import tokenize
+
+    line = 0
+    parts: list[Any] = []
+    try:
+        with file.open("rb") as source:
+            for token in tokenize.tokenize(source.readline):
+                if token.type == tokenize.STRING:
+                    line = line if parts else token.start[0]
+                    prefix = token.string[: token.string.index(token.string[-1])].lower()
+                    parts.append(None if "f" in prefix else ast.literal_eval(token.string))
+                elif token.type not in (tokenize.NL, tokenize.COMMENT):
+                    if len(parts) > 1 and all(isinstance(part, str) for part in parts):
+                        yield line, tuple(parts)
+                    parts = []
+    except (OSError, SyntaxError, ValueError, tokenize.TokenError):
+        return
 
 
 def keyword_line(file: Path, name: str, function: str = "") -> int:

@@ -19,6 +19,7 @@ from grader.config.problem import import_error, place_of, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
 from grader.contracts.fulfilled import fulfilling, full_name
 from grader.coursecode import PACKAGE, course_module, place_in_course, writing_no_bytecode
+from grader.coursesyntax import joined_texts
 from grader.errors import CourseError, GraderError
 from grader.files import show_path
 from grader.harness.guarded_kind import guarded
@@ -258,6 +259,8 @@ class Plugins:
 
     def _failed(self, implementation: pluggy.HookImpl, error: BaseException) -> GraderError:
         """Return the error of a hook: with file and line in a course, or the plugin and the hook."""
+        from grader.model.assignment import SingleTextError
+
         name = implementation.plugin_name
         folder = self._folders.get(name.partition(".")[2]) if name.startswith(f"{PACKAGE}.") else None
         where = f"plugin {name}: {implementation.function.__name__}"
@@ -266,6 +269,10 @@ class Plugins:
         if isinstance(error, ImportError | SyntaxError):
             return import_error(error, where, folder)
         place = place_in_course(error)
+        if isinstance(error, SingleTextError):
+            joined = joined_texts(place[0]) if place else ()
+            parts = next((parts for _, parts in joined if "".join(parts) == error.text), ())
+            error = ValueError(error.with_parts(parts) if parts else str(error))
         return CourseError(f"{f'{show_path(place[0])}:{place[1]}' if place else where}: {_problem(error)}")
 
 

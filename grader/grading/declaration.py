@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
 
-_NAMED = 4
+_NAMED = 8
+"""From more files on, patterns are advised."""
 
 
 def refusals(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
@@ -43,8 +45,10 @@ def unfit_accepts(assignment: Assignment, folder: Path) -> str:
     reference = files_below(folder / "reference")
     if not reference or accepted(reference, map(plain_pattern, assignment.accepts)):
         return ""
-    named = ", ".join(reference[:_NAMED])
-    return f"fits no file of reference/, which holds {named}; write {(reference[0],)}"
+    names = tuple(file for file in reference if not (folder / "given" / file).is_file())
+    if len(names) > _NAMED:
+        names = tuple(dict.fromkeys(re.sub(r"[^/]*(?=\.[^./]+$)", "*", file, count=1) for file in names))
+    return f"fits no file of reference/; write {names or reference}"
 
 
 def _form_objection(pattern: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -24,6 +24,8 @@ _SET_ALREADY = frozenset(
     {"CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER"}
 )
 """Variables that every program has, or that say where it finds its libraries."""
+_BETWEEN = re.compile(r"[,;]?\s+")
+"""What parts names that are written as one text."""
 _BRACED = re.compile(r"(?<!\$)\{\w+\}")
 """A word in braces, unless a shell reads it."""
 
@@ -199,10 +201,22 @@ def _require_amounts(of: Limits | Build, least: Mapping[str, float], what: str) 
             raise ValueError(f"{message}; mind the unit, which the name ends with")
 
 
+class SingleTextError(ValueError):
+    """A text where a tuple of texts belongs."""
+
+    def __init__(self, field: str, text: str) -> None:
+        """`text` is the value of the field."""
+        self.text = text
+        self._mistake = f"{field}: must be a tuple of texts, got the text {text!r}"
+        super().__init__(f"{self._mistake}; write {tuple(_BETWEEN.split(text.strip()))!r}")
+
+    def with_parts(self, parts: Sequence[str]) -> str:
+        """Return the mistake and what to write, for the texts without a comma between that Python joined."""
+        return f"{self._mistake}, for no comma stands between its parts; write {tuple(parts)!r}"
+
+
 def _require_names(field: str, value: Any) -> None:
     if isinstance(value, str):
-        raise ValueError(  # noqa: TRY004 - likewise
-            f"{field}: must be a tuple of texts, got the text {value!r}; write {tuple(value.split())!r}"
-        )
+        raise SingleTextError(field, value)
     if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{field}: must be a tuple of texts, got {value!r}")

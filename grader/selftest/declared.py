@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from grader.config.accepted import names_of, unaccepted
@@ -19,6 +20,7 @@ from grader.config.facts import (
     variables_read,
 )
 from grader.config.problem import Remark, closest, suggestion
+from grader.coursesyntax import joined_texts
 from grader.filenames import plain_pattern
 from grader.files import show_path
 from grader.grading.declaration import files_below, refusals, unfit_accepts
@@ -31,6 +33,8 @@ from grader.plugins import Plugins
 FILE = "assignment.py"
 _RULE = re.compile(r"^([^\s:=#][^:=#\n]*):(?!=)", re.MULTILINE)
 """A rule of a Makefile, up to its colon."""
+_WHOLE = re.compile(r".*[\w*}]\n[\w*{-]", re.DOTALL)
+"""The end of a name and the beginning of another one."""
 
 
 def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -48,7 +52,11 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     """Yield what of a declaration does not fit the folder, each as a line with file, cause and remedy."""
     file = folder / FILE
     lines = _lines(file, assignment.name)
+    joined = [*_joined_names(assignment, file)]
+    yield from (f"{show_path(file)}:{line}: {field}: {message}" for field, line, message in joined)
     for field, message in _problems(assignment, folder):
+        if field in {field for field, *_ in joined}:  # a consequence, likely
+            continue
         line = lines.get(field) or lines.get("name", 1)
         text = f"{show_path(file)}:{line}: {field}: {message}"
         yield Remark(text) if isinstance(message, Remark) else text
@@ -56,6 +64,30 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     for line in reference_imports(folder / "expected.py"):
         why = "imports the reference, which must not be its own oracle; work the answer out otherwise"
         yield f"{show_path(folder / 'expected.py')}:{line}: {why}"
+
+
+def _joined_names(assignment: Assignment, file: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the fields in which two names are one because no comma stands between, with line and message.
+
+    A text may be written in parts on purpose: the name of a file of the reference, and one of which a part
+    ends or begins with a sign, as `src/`.
+    """
+    build = assignment.build
+    tuples = (
+        ("accepts", assignment.accepts),
+        ("gpu_kinds", assignment.gpu_kinds),
+        *(("preloads", names) for names in assignment.preloads.values()),
+        *(("requires", names) for names in assignment.requires.values()),
+        *(("build", names) for names in ((build.command, build.products, build.programs) if build else ())),
+    )
+    fields = {name: field for field, names in tuples for name in names}
+    for file_of_reference in files_below(file.parent / "reference"):
+        fields.pop(file_of_reference, "")
+    for line, parts in joined_texts(file):
+        text = "".join(parts)
+        if text in fields and all(_WHOLE.match(first + "\n" + second) for first, second in pairwise(parts)):
+            written = ", ".join(map(repr, parts))
+            yield fields[text], line, f"{text!r} has no comma between its parts; write {written}"
 
 
 def _wrong_imports(assignment: Assignment, folder: Path) -> Iterator[str]:

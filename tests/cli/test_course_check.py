@@ -216,7 +216,7 @@ def item(keys: str) -> str:
             ASSIGNMENT,
             '("vectors.py",)',
             '("vektors.ipynb",)',
-            ":13: accepts: fits no file of reference/, which",
+            ":13: accepts: fits no file of reference/; write ('vectors.py',)",
         ),
         (
             ASSIGNMENT,
@@ -1436,3 +1436,72 @@ def test_a_tolerance_among_the_keys_of_a_courses_own_kind_is_looked_at_however_d
     whole, part = told_remarks(course)
     assert ": items[0].within: rtol 1e-20 and atol 0 are less than a step of float64 (2.2e-16" in whole
     assert ": items[0].each[1].float16: rtol 0.0001 and atol 0 are less than a step of float16" in part
+
+
+def declaring(course: Path, right: str, wrong: str) -> list[str]:
+    """The lines on a course whose `assignment.py` is changed, and whose reference has a file more."""
+    (course / REFERENCE).with_name("report.py").write_text("")
+    file = course / ASSIGNMENT
+    assert right in file.read_text()
+    file.write_text(file.read_text().replace(right, wrong))
+    return [*told(course)]
+
+
+def test_a_comma_that_lacks_between_two_names_is_told_with_both_of_them(course):
+    (line,) = declaring(course, '("vectors.py",)', "(\"vectors.py\" 'report.py')")
+    assert line == (
+        f"{ASSIGNMENT}:9: accepts: must be a tuple of texts, got the text 'vectors.pyreport.py', for no "
+        "comma stands between its parts; write ('vectors.py', 'report.py')"
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        (
+            'accepts=("vectors.py",)',
+            'accepts=(\n"vectors.py"  # the program\n\n"report.py",\n)',
+            ":14: accepts: 'vectors.pyreport.py' has no comma between its parts; write 'vectors.py', 're",
+        ),
+        (
+            '("vectors.py",)',
+            '("vectors.py" "b.py", "re" "port.py", "a.py" "*.cu", "c.py")',
+            ":13: accepts: 'vectors.pyb.py' has no comma between its parts; write 'vectors.py', 'b.py'",
+        ),
+        (
+            '("numpy",)',
+            '("numpy" "json",)',
+            "preloads: 'numpyjson' has no comma between its parts; write 'num",
+        ),
+        ("limits=", 'requires={"vectors": ("vectors.py" "report.py",)}, limits=', "requires: 'vectors.pyrep"),
+        ("limits=", 'gpu_kinds=("H100" "H200",), limits=', "gpu_kinds: 'H100H200' has no comma between"),
+        (
+            "limits=",
+            f'build={BUILD}(command=("sh" "-c", "b"), {PRODUCTS}), limits=',
+            "build: 'sh-c' has no comma between its parts; write 'sh', '-c'",
+        ),
+    ],
+)
+def test_a_comma_that_lacks_in_a_tuple_is_told_at_the_line_of_the_first_name(course, right, wrong, line):
+    lines = declaring(course, right, wrong)
+    assert any(line in each for each in lines), lines
+    field = line.partition(": ")[0].removeprefix(":14: ").removeprefix(":13: ")
+    assert not any(f": {field}: " in each and "no comma" not in each for each in lines), lines
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ['("vectors.py", "src/" "more.py", "re" "port.py")', '("vectors.py",), title="One text" "of two"'],
+)
+def test_a_text_may_be_written_in_parts(course, wrong):
+    file = course / ASSIGNMENT
+    file.write_text(re.sub(r"title=.*\n", "", file.read_text()) if "title" in wrong else file.read_text())
+    assert declaring(course, '("vectors.py",)', wrong) == []
+
+
+def test_accepts_that_fits_nothing_is_told_with_all_files_of_the_reference(course):
+    lines = declaring(course, '("vectors.py",)', '("vectors.pyreport.py",)')
+    assert f"{ASSIGNMENT}:13: accepts: fits no file of reference/; write ('report.py', 'vectors.py')" in lines
+    for number in range(9):
+        (course / REFERENCE).with_name(f"kernel{number}.cu").write_text("")
+    assert f"{ASSIGNMENT}:13: accepts: fits no file of reference/; write ('*.cu', '*.py')" in told(course)
