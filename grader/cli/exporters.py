@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from grader.cli.book import GRADEBOOK, Location, grades_of, opened
-from grader.cli.course import open_course, roster_of
+from grader.cli.course import find_any, open_course, plugins_of, roster_of
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
@@ -17,11 +20,17 @@ from grader.cli.lookup import require_assignment
 from grader.cli.plugin_commands import PluginCommands
 from grader.contracts.exporter import FilledSheet, ResultsFile, RowOutcome, Rules, Worksheet
 from grader.errors import UsageError
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.gradebook.book import RecordedGrade
 
 OUT = click.option("--out", type=PATH, help="The file; otherwise standard output.")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_OF_A_TITLE = 5
+"""Letters from which on a word of an assignment's title tells it from others; `with` and `your` do not."""
+_BEGINNING = 4
+"""Letters from which on a word is recognised as the beginning of another, as `embed` of `embedding`."""
 
 
 class Exports(PluginCommands):
@@ -40,7 +49,7 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
     @click.command(worksheet.name, help=f"Fill the grades of ASSIGNMENT into {worksheet.file}.")
     @click.argument("assignment")
     @click.option("--sheet", required=True, type=PATH, help="The file as it was given.")
-    @click.option("--column", default="", help="The heading or the id of the column, if there are several.")
+    @click.option("--column", default="", help="The heading or the id of the column.")
     @click.option(
         "--include-provisional", is_flag=True, help="Also grades that are open or held, as they are."
     )
@@ -78,6 +87,10 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
             require_assignment(book, gradebook, assignment)
             grades = grades_of(book, assignment)
         filled_sheet = worksheet.fill(content, str(sheet), grades, roster_of(context), rules)
+        if not rules.column and (objection := _of_another(context, worksheet.name, filled_sheet, assignment)):
+            column = shlex.quote(one_line(filled_sheet.column))
+            advice = f"name a table of {assignment}, or give --column {column}"
+            raise UsageError(f"{sheet}: {objection}; {advice}")
         with written(out) as file:
             file.write(filled_sheet.text)
         if as_json:
@@ -88,6 +101,60 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
     return filled
 
 
+def _of_another(context: click.Context, platform: str, sheet: FilledSheet, assignment: str) -> str:
+    """Return why the column that was filled is of another assignment of the course; empty if none is known.
+
+    The ids of `course.yaml` decide; else the words of the title on the platform, of which another
+    assignment's name and title have more than this one's.
+    """
+    course = find_any(context)
+    if course is None:
+        return ""
+    in_heading = sheet.assignment_title in sheet.column
+    column = f"{one_line(sheet.column)}: " if in_heading else ""
+    ids: Mapping[str, Any] = getattr(course.platforms.get(platform), "assignments", None) or {}
+    named = {str(number): name for name, number in ids.items()} if sheet.assignment_id else {}
+    if other := named.get(sheet.assignment_id):
+        by_id = f"{column}is {other}'s by course.yaml, not {assignment}'s"
+        return "" if other == assignment else by_id
+    if named and assignment in ids:
+        return f"{column}is not {assignment}'s, which is {ids[assignment]} by course.yaml"
+    titles = {name: each.title for name, each in plugins_of(context, course.folder).assignments.items()}
+    words = {name: _words(name) | _words(title, _OF_A_TITLE) for name, title in titles.items()}
+    this = words.pop(assignment, _words(assignment))
+    heading = _words(sheet.assignment_title)
+    shared = {name: _shared(heading, each, numbers=bool(_numbers(this))) for name, each in words.items()}
+    other = max(shared, key=shared.__getitem__, default="")
+    if not other or shared[other] <= _shared(heading, this, numbers=True):
+        return ""
+    place = "its title" if in_heading else "the file's name"
+    return f"{column}is {other}'s by {place}, not {assignment}'s"
+
+
+def _words(text: str, letters: int = 1) -> frozenset[str]:
+    """Return the numbers of a text, and its words of so many letters and more."""
+    words = (word.lstrip("0") if word.isdigit() else word for word in _WORD.findall(text.casefold()))
+    return frozenset(word for word in words if word.isdigit() or len(word) >= letters)
+
+
+def _numbers(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(filter(str.isdigit, words))
+
+
+def _shared(heading: frozenset[str], words: frozenset[str], *, numbers: bool) -> int:
+    """Count the words of a heading that an assignment has; 0 where its numbers are others."""
+    both = _numbers(heading) & _numbers(words)
+    if _numbers(heading) and _numbers(words) and not both:
+        return 0
+    alike = [word for word in heading - both if any(_is_like(word, each) for each in words)]
+    return len(alike) + (len(both) if numbers else 0)
+
+
+def _is_like(word: str, other: str) -> bool:
+    shorter, longer = sorted((word, other), key=len)
+    return word == other or (len(shorter) >= _BEGINNING and longer.startswith(shorter))
+
+
 def _print(sheet: FilledSheet, rules: Rules) -> None:
     """Print a line for each result with a note, then the sums."""
     for result in sheet.results:
@@ -96,8 +163,9 @@ def _print(sheet: FilledSheet, rules: Rules) -> None:
     for remark in sheet.remarks:
         echo(remark, err=True)
     counts = Counter(result.outcome for result in sheet.results)
+    into = {RowOutcome.WRITTEN: f" into {one_line(sheet.column)}"} if sheet.column else {}
     sums = [
-        f"{counts[outcome]} {outcome}"
+        f"{counts[outcome]} {outcome}{into.get(outcome, '')}"
         for outcome in RowOutcome
         if counts[outcome] or outcome is RowOutcome.WRITTEN
     ]
@@ -110,6 +178,7 @@ def _document(sheet: FilledSheet) -> dict[str, Any]:
     """Return what became of each row as JSON values, with the sums."""
     counts = Counter(result.outcome for result in sheet.results)
     return {
+        "column": sheet.column,
         "rows": [
             {"student": result.who, "outcome": result.outcome.value, "note": result.note}
             for result in sheet.results

@@ -99,6 +99,12 @@ class FilledSheet:
     """How many of the grades that were written have fewer decimals than in the gradebook."""
     remarks: tuple[str, ...] = ()
     """What else to know about the file."""
+    column: str = ""
+    """The heading of the column that was filled, which `--column` takes."""
+    assignment_id: str = ""
+    """The platform's id of the assignment that the column is of, if the file or its name has it."""
+    assignment_title: str = ""
+    """The platform's title of that assignment, if the file or its name has it."""
 
 
 class Worksheet(ABC):

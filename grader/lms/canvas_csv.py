@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.config.problem import suggestion
@@ -55,7 +56,9 @@ class CanvasCsv(Worksheet):
             heading = sheet.headings[column]
             raise UsageError(f"{where}:1: {heading}: is read only in Canvas; name another column")
         grade_column = GradeColumn(index=column, maximum=lambda _row: worth, maximum_row=points_row)
-        return fill(sheet, LAYOUT, grade_column, grades, roster, rules)
+        filled = fill(sheet, LAYOUT, grade_column, grades, roster, rules)
+        title, _, number = filled.column.removesuffix(")").rpartition("(")
+        return replace(filled, assignment_title=title.strip(), assignment_id=number)
 
 
 def _column(sheet: Sheet, named: str) -> int:

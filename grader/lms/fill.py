@@ -132,7 +132,13 @@ def fill(
         if student not in students.values()
     ]
     remarks = tuple(_defused(sheet, layout, people))
-    return FilledSheet(text=sheet.text(), results=tuple(results), rounded=filling.rounded, remarks=remarks)
+    return FilledSheet(
+        text=sheet.text(),
+        results=tuple(results),
+        rounded=filling.rounded,
+        remarks=remarks,
+        column=sheet.headings[column.index],
+    )
 
 
 class _Filling:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.contracts.exporter import FilledSheet, Grade, Rules, Worksheet
@@ -28,6 +31,8 @@ LAYOUT = Layout(
     bounded=True,
 )
 _LOCKED = "no"
+_NAME = re.compile(r"[^-]+-(?P<title>.+-.+)-(?P<id>\d+)")
+"""The file's name as Moodle makes it: `Grades`, the course, the assignment, and the number of its page."""
 
 
 class MoodleWorksheet(Worksheet):
@@ -52,4 +57,8 @@ class MoodleWorksheet(Worksheet):
         column = GradeColumn(
             index=sheet.column(GRADE), maximum=lambda row: sheet.value(row, maximum), locked=locked
         )
-        return fill(sheet, LAYOUT, column, grades, roster, rules)
+        filled = fill(sheet, LAYOUT, column, grades, roster, rules)
+        stem = Path(where).stem
+        named = _NAME.fullmatch(re.sub(r" ?\(\d+\)$", "", stem))
+        title, number = (named["title"], named["id"]) if named else (stem, "")
+        return replace(filled, assignment_title=title, assignment_id=number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -25,6 +26,13 @@ MOODLE = (
     'Participant 7,Ann Doe,,"3,00",-\n'
     'Participant 8,Ben Roe,"1,00","3,00",-\n'
 )
+ASSIGNMENT = """
+from grader.api import Assignment, hookimpl
+
+@hookimpl
+def grader_assignments():
+    return [Assignment(name="{}", title="{}", accepts=("work.py",))]
+"""
 BREAKS = {"id": "breaks", "title": "It breaks", "points": 1, "check": "breaks"}
 DOUBLE = {
     "id": "double",
@@ -60,7 +68,7 @@ def test_the_gradebook_of_canvas_is_filled(marked):
     assert done.stderr.splitlines() == [
         "ben: 1 is there, and the grade is 2; --overwrite replaces it",
         "Fox, Cy (13): is in the file and has no grade",
-        "1 written, 1 unchanged, 1 without a grade",
+        "1 written into Tiny (42), 1 unchanged, 1 without a grade",
     ]
     assert filled.read_bytes() == CANVAS.replace("adoe,S,", "adoe,S,3").encode()
     assert (marked.cwd / "sheet.csv").read_bytes() == CANVAS.encode()
@@ -81,7 +89,7 @@ def test_the_worksheet_of_moodle_is_filled_on_standard_output(marked):
     assert done.stdout == filled.replace("Doe,,", "Doe,3,").replace('"1,00"', '"2"')
     assert done.stderr.splitlines() == [
         "ben: 1,00 was there, now it is 2",
-        "1 written, 1 replaced",
+        "1 written into Grade, 1 replaced",
     ]
 
 
@@ -131,6 +139,108 @@ def test_what_cannot_be_is_said_in_a_line_and_nothing_is_written(marked, argumen
     (said,) = done.stderr.splitlines()
     assert line in said
     assert not filled.exists()
+
+
+@pytest.fixture
+def beside(marked):
+    """The class, in a course with other assignments: two with numbers, and one with a title of its own."""
+    titles = {"embed": "Embedding, positions and training", "hw1": "Homework 1", "hw2": "Layers using torch"}
+    for name, title in titles.items():
+        marked.write(f"assignments/{name}/assignment.py", ASSIGNMENT.format(name, title))
+    return marked
+
+
+@pytest.mark.parametrize(
+    ("heading", "other"),
+    [
+        ("Embed (77)", "embed"),
+        ("embedding (77)", "embed"),
+        ("Positions, training (77)", "embed"),
+        ("Week of layers (77)", "hw2"),
+        ("Tiny (77)", ""),
+        ("Tiny embed (77)", ""),
+        ("Exercise 2 (77)", ""),
+        ("Final project (77)", ""),
+    ],
+)
+def test_a_column_that_fits_another_assignment_is_filled_only_when_named(beside, heading, other):
+    filled = beside.cwd / "filled.csv"
+    arguments = (
+        *("export", "canvas", "tiny", "--out", str(filled)),
+        *("--sheet", sheet(beside, CANVAS.replace("Tiny (42)", f'"{heading}"'))),
+    )
+    done = beside.run(*arguments)
+    if other:
+        (line,) = done.stderr.splitlines()
+        assert (done.returncode, filled.exists()) == (2, False)
+        assert f"sheet.csv: {heading}: is {other}'s by its title, not tiny's; " in line
+        assert line.endswith(f"name a table of tiny, or give --column {shlex.quote(heading)}")
+        done = beside.run(*arguments, "--column", heading)
+    assert (done.returncode, filled.exists()) == (0, True)
+    assert done.stderr.splitlines()[-1].startswith(f"1 written into {heading}, ")
+
+
+def test_numbers_tell_assignments_apart_that_have_them(beside):
+    folders = beside.folder / "assignments"
+    shutil.copytree(folders / "tiny", folders / "tiny2")
+    beside.write("assignments/tiny2/assignment.py", ASSIGNMENT.format("tiny2", "The second"))
+    beside.rubric(DOUBLE)
+    beside.write("assignments/tiny3/assignment.py", ASSIGNMENT.format("tiny3", "The third"))
+    renamed = json.loads((beside.folder / "rubrics/tiny.yaml").read_text()) | {"assignment": "tiny2"}
+    beside.write("rubrics/tiny2.yaml", json.dumps(renamed))
+    archive = beside.submit("ann")
+    assert beside.run("run", archive, "--assignment", "tiny2", "--gradebook", "gradebook.db").returncode == 0
+    for heading, code in (("Tiny 3 (5)", 2), ("HW 03 (5)", 2), ("Tiny 2 (5)", 0), ("Tiny (5)", 0)):
+        table = CANVAS.replace("Tiny (42)", heading).replace(",,,,3", ",,,,1")
+        done = beside.run("export", "canvas", "tiny2", "--sheet", sheet(beside, table))
+        assert done.returncode == code, (heading, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("ids", "line"),
+    [
+        ("embed: 42", "Tiny (42): is embed's by course.yaml, not tiny's; "),
+        ("embed: 7, tiny: 41", "Tiny (42): is not tiny's, which is 41 by course.yaml; "),
+        ("embed: 7, tiny: 42", ""),
+        ("embed: 7", ""),
+    ],
+)
+def test_the_ids_of_course_yaml_go_before_titles(beside, ids, line):
+    settings = (
+        f"title: x\nroster: roster.csv\ncanvas: {{url: 'https://c.edu', course: 1, assignments: {{{ids}}}}}\n"
+    )
+    beside.write("course.yaml", settings)
+    done = beside.run("export", "canvas", "tiny", "--sheet", sheet(beside, CANVAS))
+    assert (done.returncode, line in done.stderr) == (2 if line else 0, True)
+    beside.write("course.yaml", settings.replace("42", "43").replace("tiny: 41", "tiny: 42"))
+    table = CANVAS.replace("Tiny", "Embed")
+    done = beside.run("export", "canvas", "tiny", "--sheet", sheet(beside, table))
+    assert done.returncode == (0 if "tiny: 41" in ids else 2)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("Grades-GPU 26-Embed-77.csv", "is embed's by the file's name, not tiny's; "),
+        ("Noten-GPU-Embed-red-77 (1).csv", "is embed's by the file's name, not tiny's; "),
+        ("Grades-GPU-Anything-99.csv", "is embed's by course.yaml, not tiny's; "),
+        ("Grades-GPU-Tiny-77.csv", ""),
+        ("worksheet.csv", ""),
+    ],
+)
+def test_a_worksheet_of_moodle_tells_its_assignment_by_the_name_of_its_file(beside, file, line):
+    settings = "title: x\nroster: roster.csv\nmoodle: {url: 'https://m.edu', assignments: {embed: 99}}\n"
+    beside.write("course.yaml", settings)
+    (beside.cwd / file).write_text(MOODLE)
+    arguments = ("export", "moodle", "tiny", "--sheet", file)
+    done = beside.run(*arguments)
+    assert (done.returncode, done.stdout == "") == ((2, True) if line else (0, False))
+    if line:
+        assert done.stderr.splitlines() == [
+            f"grader: {file}: {line}name a table of tiny, or give --column Grade"
+        ]
+        done = beside.run(*arguments, "--column", "Grade")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "1 written into Grade, 1 unchanged")
 
 
 class Harness:
