@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.course import find
-from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, tell_line
 from grader.errors import CourseError, ExitCode, UsageError
 from grader.files import obstacle, write_whole
+
+if TYPE_CHECKING:
+    from grader.config.course import Course
 
 HANDOUTS = "handouts"
 """The folder of the archives for students."""
@@ -35,18 +39,20 @@ def command(
 
     Exit codes: 0 packed, 2 usage, 4 the sources are wrong, or with --check an archive is stale.
     """
-    course = find(context).folder
+    course = find(context)
     if handout:
         return pack_handouts(course, patterns, with_given=given, check=check, as_json=as_json)
     if given:
         raise UsageError("--given: goes with --handout")
-    return pack(course, patterns, check=check, as_json=as_json)
+    return pack(course.folder, patterns, check=check, as_json=as_json)
 
 
 def pack_handouts(
-    course: Path, patterns: tuple[str, ...], *, with_given: bool, check: bool, as_json: bool
+    course: Course, patterns: tuple[str, ...], *, with_given: bool, check: bool, as_json: bool
 ) -> int:
     """Write the stale hand-outs of a course, or with `check` only name them and return 4 if there are any.
+
+    What a hand-out may lack is remarked, but for `check`.
 
     Raises:
         UsageError: no assignment matches.
@@ -54,9 +60,12 @@ def pack_handouts(
     """
     from grader.config.problem import suggestion
     from grader.packing.archives import same, zip_file
-    from grader.packing.handouts import handout_files
+    from grader.packing.handouts import handout_files, handout_remarks
+    from grader.scaffold.assignment import example_lines
 
-    folders = {file.parent.name: file.parent for file in sorted(course.glob("assignments/*/assignment.py"))}
+    folders = {
+        file.parent.name: file.parent for file in sorted(course.folder.glob("assignments/*/assignment.py"))
+    }
     if not folders:
         raise CourseError("assignments: has no assignments; grader new NAME begins one")
     chosen = [name for name in folders if _matches(name, patterns)]
@@ -73,8 +82,11 @@ def pack_handouts(
     if problems:
         raise CourseError(*problems)
     changed: dict[str, str] = {}
+    rubrics, examples = sorted(course.folder.glob("rubrics/*.yaml")), example_lines()
     for name, files in contents.items():
-        archive, packed = course / HANDOUTS / f"{name}.zip", zip_file(files)
+        for line in () if check else handout_remarks(folders[name], files, rubrics, examples):
+            tell_line(line)
+        archive, packed = course.folder / HANDOUTS / f"{name}.zip", zip_file(files)
         if same(archive.read_bytes() if archive.is_file() else b"", packed):
             continue
         if not check:

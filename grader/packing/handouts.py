@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
 from urllib.parse import unquote
 
+from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
 from grader.files import is_file, obstacle, show_path
 from grader.text import one_line
@@ -20,6 +22,12 @@ _LINK = re.compile(r"\]\(\s*([^)\s#]+)")
 """The path of an inline link of Markdown, without its fragment and title."""
 _FILE = re.compile(r"(?!/)[\w ./-]+\.\w{1,5}")
 """A path of a file; `[&](int i)` of C++ is none, nor is an address."""
+_HEADING = re.compile(r"\|.*\|\s*points\s*\|\s*", re.IGNORECASE)
+"""The heading of a table of Markdown whose last column holds points."""
+_POINTS = re.compile(r"\W*(?:(\d+) *[×x*] *)?(\d+(?:\.\d+)?)(?: .*|\W*)")  # noqa: RUF001 - as people write
+"""Points in a cell: `4`, `**4**`, `3 x 4`, `4 (bonus)`."""
+_ROUNDED = 0.05
+"""What each row with decimals may be off by rounding, as 3.33 is for a third of ten."""
 
 
 def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]:
@@ -52,6 +60,72 @@ def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]
     if problems:
         raise CourseError(*problems)
     return {f"{folder.name}/{name}": files[name] for name in sorted(files)}
+
+
+def handout_remarks(
+    folder: Path, files: Collection[str], rubrics: Collection[Path], example: Collection[str]
+) -> Iterator[str]:
+    """Yield what a hand-out of these files may lack: a page, a starter, a text of its own, the right points.
+
+    `rubrics` are those of the course, and `example` the lines of the page that `grader new` writes.
+    """
+    names = {name.removeprefix(f"{folder.name}/") for name in files}
+    if PAGE not in names:
+        yield f"{show_path(folder)}: has no {PAGE}; students read nothing of what is asked"
+    starter = folder / STARTER
+    if not any(is_file(starter / name) for name in names):
+        lacks = f"{show_path(starter)}: holds no files" if starter.is_dir() else ""
+        yield f"{lacks or f'{show_path(folder)}: has no {STARTER}/'}; students have nothing to begin with"
+    if PAGE not in names:
+        return
+    lines = (folder / PAGE).read_text(encoding="utf-8", errors="replace").splitlines()
+    page = show_path(folder / PAGE)
+    if {*example} <= {*lines}:
+        line = min(lines.index(each) for each in example) + 1
+        yield f"{page}:{line}: is the example of grader new still; say what is asked"
+    yield from (f"{page}:{message}" for message in _other_points(lines, folder.name, rubrics))
+
+
+def _other_points(lines: Sequence[str], assignment: str, rubrics: Collection[Path]) -> Iterator[str]:
+    """Yield the line of the first table of points where no table, nor all of them, has those of a rubric."""
+    tables = dict(_tables(lines))
+    possible = {path: sums for path in rubrics if (sums := _possible(path, assignment))}
+    every = [value for values in tables.values() for value in values]
+    if not possible or not every:
+        return
+    for values in (*tables.values(), every):
+        sums = (sum(values), sum(values[:-1]) if sum(values[:-1]) == values[-1] else sum(values))
+        off = _ROUNDED * sum(not value.is_integer() for value in values)
+        if any(abs(each - right) <= off for each in sums for rights in possible.values() for right in rights):
+            return
+    line, values = next(iter(tables.items()))
+    path, (points, *_) = min(possible.items(), key=lambda each: (each[0].stem != assignment, each[0]))
+    yield (
+        f"{line}: its points are {sum(values):g}, and in {show_path(path)} {points:g}; "
+        "write one number in both"
+    )
+
+
+def _tables(lines: Sequence[str]) -> Iterator[tuple[int, list[float]]]:
+    """Yield the points of each table that has them in its last column, with the line of its heading."""
+    for start, line in enumerate(lines):
+        if _HEADING.fullmatch(line):
+            rows = takewhile(lambda row: row.startswith("|"), lines[start + 2 :])
+            cells = [row.rstrip().removesuffix("|").rpartition("|")[2] for row in rows]
+            points = [_POINTS.fullmatch(cell) for cell in cells]
+            if cells and all(points):
+                yield start + 1, [int(each[1] or 1) * float(each[2]) for each in points if each]
+
+
+def _possible(rubric: Path, assignment: str) -> tuple[float, ...]:
+    """Return the points of a rubric, and those with a bonus; empty for another assignment's."""
+    data = read_yaml(rubric).data
+    if not isinstance(data, Mapping) or data.get("assignment") != assignment:
+        return ()
+    items = data.get("items")
+    points = [each.get("points") for each in items if isinstance(each, Mapping)] if items else []
+    sums = (data.get("points"), sum(each for each in points if isinstance(each, int | float)))
+    return tuple(float(each) for each in sums if isinstance(each, int | float) and each)
 
 
 def _sources(folder: Path, *, with_given: bool) -> Iterator[tuple[str, Path]]:

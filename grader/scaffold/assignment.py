@@ -12,7 +12,7 @@ from importlib.metadata import packages_distributions
 from grader.errors import UsageError
 from grader.extras import LIBRARIES
 from grader.scaffold.course import quoted
-from grader.scaffold.layout import filled
+from grader.scaffold.layout import TEMPLATES, filled
 
 POINTS = 10
 TAKEN = frozenset({"np", "case"})
@@ -101,3 +101,9 @@ def assignment_files(named: AssignmentNames) -> dict[str, str]:
         )
         files[f"{folder}/files/{code}"] = filled(template, **values)
     return files
+
+
+def example_lines() -> tuple[str, ...]:
+    """Return the lines of a new assignment's page that describe the example's function alone."""
+    page = (TEMPLATES / "assignment/handout.md.template").read_text(encoding="utf-8")
+    return tuple(line for line in page.splitlines() if line.startswith("* "))

@@ -278,3 +278,81 @@ def test_what_has_no_hand_out_is_one_line(course, assignment, pack):
     shutil.rmtree(course / "assignments")
     code, _, (err,) = pack("--handout")
     assert (code, err) == (4, "grader: assignments: has no assignments; grader new NAME begins one")
+
+
+def test_a_hand_out_without_a_page_or_a_starter_is_remarked(course, assignment, pack):
+    (assignment / "handout.md").rename(course / "aside")
+    line = "grader: assignments/layers: has no handout.md; students read nothing of what is asked"
+    assert pack("--handout")[2] == [line]
+    (course / "aside").rename(assignment / "handout.md")
+    shutil.rmtree(assignment / "starter")
+    (assignment / "starter").mkdir()
+    code, out, err = pack("--handout")
+    assert (code, out) == (0, ["handouts/layers.zip: written with handout.md"])
+    line = "grader: assignments/layers/starter: holds no files; students have nothing to begin with"
+    assert err == [line]
+    assert pack("--handout") == (0, [], [line])
+    assert pack("--handout", "--check") == (0, [], [])
+
+
+def test_a_page_that_speaks_of_the_example_of_grader_new_is_remarked(course, pack, monkeypatch, capsys):
+    monkeypatch.chdir(course)
+    monkeypatch.setattr(sys, "argv", ["grader", "new", "heat", "--function", "heat.step"])
+    with pytest.raises(SystemExit):
+        main()
+    capsys.readouterr()
+    code, out, err = pack("--handout")
+    assert (code, out) == (0, ["handouts/heat.zip: written with handout.md, heat.py"])
+    page = course / "assignments" / "heat" / "handout.md"
+    remark = "grader: assignments/heat/handout.md:{}: is the example of grader new still; say what is asked"
+    assert err == [remark.format(5)]
+    rubric = course / "rubrics" / "heat.yaml"
+    rubric.write_text(rubric.read_text().replace("10", "20"))
+    lines = page.read_text().splitlines()
+    points = "its points are 10, and in rubrics/heat.yaml 20; write one number in both"
+    assert pack("--handout")[2] == [remark.format(5), f"grader: assignments/heat/handout.md:10: {points}"]
+    page.write_text("\n".join([*lines[:4], "* `x` is a field.", *lines[6:]]))
+    assert pack("--handout")[2] == [f"grader: assignments/heat/handout.md:9: {points}"]
+
+
+RUBRIC = """\
+points: 21
+items:
+  - {id: a, points: 7}
+  - {id: b, points: 14}
+  - {id: c, points: 3, counts: bonus}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "total"),
+    [
+        (["7", "14"], ""),
+        (["7", "2 \N{MULTIPLICATION SIGN} 7"], ""),
+        (["**7**", "2 x 7 ", "21"], ""),
+        (["7", "14", "3"], ""),
+        (["7", "14", "3 (bonus)"], ""),
+        (["3.33", "3.33", "14.3"], ""),
+        (["7", "13"], "20"),
+        (["7", "14", "4"], "25"),
+        (["7.5", "14"], "21.5"),
+        ([], ""),
+    ],
+)
+def test_points_of_the_page_that_are_not_those_of_the_rubric_are_remarked(
+    course, assignment, pack, rows, total
+):
+    (course / "rubrics" / "layers.yaml").write_text(f"assignment: layers\n{RUBRIC}")
+    (course / "rubrics" / "other.yaml").write_text("assignment: other\npoints: 20\n")
+    table = "".join(f"| a thing | {cell} |\n" for cell in rows)
+    (assignment / "handout.md").write_text(f"# Layers\n\n| what | points |\n|---|--:|\n{table}\n| a | b |\n")
+    code, _, err = pack("--handout", "layers")
+    line = f"grader: assignments/layers/handout.md:3: its points are {total}, and in rubrics/layers.yaml 21"
+    assert (code, err) == (0, [f"{line}; write one number in both"] if total else [])
+    if total:  # the points of another rubric of the assignment, or of all tables
+        (course / "rubrics" / "short.yaml").write_text(f"assignment: layers\npoints: {total}\n")
+        assert pack("--handout", "layers")[2] == []
+        (course / "rubrics" / "short.yaml").unlink()
+        with (assignment / "handout.md").open("a") as page:
+            page.write("\n| what | points |\n|---|---|\n| all | 21 |\n")
+        assert pack("--handout", "layers")[2] == []
