@@ -1,10 +1,12 @@
-"""The group that every group of commands is: it refuses an option that is given twice."""
+"""The group that every group of commands is: it refuses an option given twice and a misspelt command."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import click
+
+from grader.errors import UsageError
 
 
 class CommandGroup(click.Group):
@@ -20,11 +22,25 @@ class CommandGroup(click.Group):
     def resolve_command(  # noqa: D102 - click's interface
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        self._refuse_misspelt(ctx, args[0])
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not isinstance(command, CommandGroup):  # a group looks at its own
             context = click.Context(command, parent=ctx, info_name=name, **command.context_settings)
             _refuse_repeated(command, context, rest)
         return name, command, rest
+
+    def _refuse_misspelt(self, context: click.Context, name: str) -> None:
+        """Refuse a name that resembles one of the commands; click looks for it only among those it was given.
+
+        Raises:
+            UsageError: it does.
+        """
+        if context.resilient_parsing or self.get_command(context, name) is not None:
+            return
+        from grader.config.problem import closest
+
+        if near := closest(name.casefold(), self.list_commands(context)):
+            raise UsageError(f"no such command {name!r}; did you mean {near}?")
 
 
 def _refuse_repeated(command: click.Command, context: click.Context, args: list[str]) -> None:
