@@ -67,7 +67,9 @@ def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...
         table.delimiter = delimiter_of(text)
         lines = rows(text)
         wrong = [(1, message) for message in table.read_header(next(lines, (1, []))[1])]
-        for line, cells in () if wrong else lines:
+        read = [] if wrong else [(line, cells) for line, cells in lines if cells]
+        table.some_fit = any(table.fits(cells) for _, cells in read)
+        for line, cells in read:
             wrong += [(line, message) for message in table.read_row(cells, line)]
         wrong = sorted([*wrong, *table.letters_among_numbers()], key=lambda each: each[0])
     except OSError as error:
@@ -88,6 +90,8 @@ class _Table:
         """What stands between cells."""
         self.lines: dict[str, int] = {}
         """By the name of a student."""
+        self.some_fit = False
+        """Whether a row has no more cells than the heading."""
         self._teams: dict[str, str] = {}
         """The first spelling of each team by its name without capitals."""
         self._columns: dict[str, tuple[int, str]] = {}
@@ -116,6 +120,10 @@ class _Table:
             has = f"; the first line is to name the columns, and has {names}" if names else ""
             yield f"there is no column student; give one with the names that results are kept under{has}"
         self._headings = cells
+
+    def fits(self, cells: Sequence[str]) -> bool:
+        """Tell whether a row has no more cells than the heading."""
+        return len(cells) <= len(self._headings)
 
     def _meant(self, name: str, fields_of: Mapping[str, str]) -> str:
         """Return the heading of a column that is missing which a name may be a slip for; empty for none."""
@@ -154,7 +162,9 @@ class _Table:
         values["team"] = self._teams.setdefault(team.casefold(), team)
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
             return
-        message = self._other_separator(cells) or too_many_cells(cells, self._headings, self.delimiter)
+        message = self._other_separator(cells) or too_many_cells(
+            cells, self._headings, self.delimiter, others_fit=self.some_fit
+        )
         if message:  # the values may be those of other columns
             yield message
             self.students.append(Student(student=values.get("student", "")))  # extensions may name them

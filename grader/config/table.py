@@ -76,18 +76,24 @@ def heading(cell: str) -> str:
     return " ".join(re.split(r"[\s_-]+", cell.strip().lower()))
 
 
-def too_many_cells(cells: Sequence[str], headings: Sequence[str], delimiter: str) -> str:
+def too_many_cells(
+    cells: Sequence[str], headings: Sequence[str], delimiter: str, *, others_fit: bool = False
+) -> str:
     """Return what is wrong with a row that a delimiter within a text may have moved; empty if none did.
 
     Empty cells behind the last column move nothing, unless a cell begins with a blank, as in `Doe, Jane`,
-    and no heading does.
+    and no heading does; or there is one, and others of the table fit: a single delimiter in a text
+    (`Doe,Jane`) moves an empty last cell there.
     """
     further = cells[len(headings) :]
     parted = not any(map(_begins_with_blank, headings)) and any(map(_begins_with_blank, cells))
-    if not further or not (parted or any(cell.strip() for cell in further)):
-        return ""
     name = DELIMITERS.get(delimiter, delimiter)
-    return f"has {len(cells)} cells, and the heading {len(headings)}; put a text with a {name} in quotes"
+    advice = f"put a text with a {name} in quotes"
+    if not (parted or any(cell.strip() for cell in further)):
+        if len(further) != 1 or not others_fit or any(map(_begins_with_blank, headings)):
+            return ""
+        advice += f", or take the last {name} out"
+    return f"has {len(cells)} cells, and the heading {len(headings)}; {advice}" if further else ""
 
 
 def _begins_with_blank(cell: str) -> bool:

@@ -242,6 +242,18 @@ def test_a_comma_in_a_name_is_told_where_the_cells_that_it_moves_end_with_an_emp
     assert len(caught.value.problems) == 3, "gus is on the roster"
 
 
+def test_a_comma_in_a_name_without_a_blank_is_told_where_other_rows_have_the_cells_of_the_heading(
+    folder: Path,
+) -> None:
+    rows = ("ann,Ann Ash,A,", "", "gus,Gum,Gus,B,", "hao,Hazel,Hao,B,")
+    told = "has 5 cells, and the heading 4; put a text with a comma in quotes, or take the last comma out"
+    assert problems(folder, "student,name,section,team", *rows) == tuple(
+        f"roster.csv:{line}: {told}" for line in (4, 5)
+    ), "gus is in no team B"
+    students = course(folder, "student,name,team", "ann,Ann Ash,red,", "", "ben,Ben Bay,,").roster.students
+    assert [student.team for student in students] == ["red", ""], "a comma ends each row but the first"
+
+
 def test_empty_cells_behind_the_last_column_move_nothing(folder: Path) -> None:
     (ann,) = course(folder, "student,name,team", "ann,Ann Ash,red,,").roster.students
     assert ann.team == "red"
