@@ -20,6 +20,38 @@ MISSPELT, MISSPELT_FILE = 0.8, 0.75
 """The similarity (difflib's ratio) from which on a name is taken for a misspelt one: of an installed module,
 and of a file of the course, of which there are few. `nrom` is as like `norm` as 0.75."""
 
+_PROGRAMS = (
+    *(
+        "ar",
+        "bash",
+        "c++",
+        "cargo",
+        "cc",
+        "clang",
+        "clang++",
+        "cmake",
+        "compute-sanitizer",
+        "cuobjdump",
+        "g++",
+    ),
+    *(
+        "gcc",
+        "gfortran",
+        "gmake",
+        "hipcc",
+        "icpx",
+        "icx",
+        "ld",
+        "make",
+        "mpic++",
+        "mpicc",
+        "mpicxx",
+        "mpirun",
+    ),
+    *("ncu", "ninja", "nsys", "nvc", "nvc++", "nvcc", "nvdisasm", "ptxas", "python3", "rustc", "valgrind"),
+)
+"""Programs that build and measure: a name that is like one of them, and of no program here, is misspelt."""
+
 _NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 """Python's message; behind it stands where the module's file is."""
 
@@ -110,6 +142,17 @@ def misspelt(module: str, course_modules: Collection[str] = ()) -> str:
         near = "" if _is_optional(top) or top in LIBRARIES else installed_near(top, course_modules)
         module = top
     return f"no module is called {module}; did you mean {near}?" if near else ""
+
+
+def misspelt_programs(names: Collection[str]) -> Iterator[str]:
+    """Yield `no program is called …` for each name that is of no program here, with the one that is meant."""
+    import shutil
+    from difflib import get_close_matches
+
+    for name in dict.fromkeys(names):
+        if name not in _PROGRAMS and shutil.which(name) is None:
+            for near in get_close_matches(name, _PROGRAMS, n=1, cutoff=MISSPELT):
+                yield f"no program is called {name}; did you mean {near}?"
 
 
 def not_installed(modules: Collection[str]) -> Iterator[str]:

@@ -65,6 +65,13 @@ class Script(CheckKind):
         if not 0 <= options.exit_status <= MOST_STATUS:
             yield "exit_status", f"a program ends with 0 to {MOST_STATUS}, got {options.exit_status}"
 
+    def remarks(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
+        """Yield the programs whose names are misspelt."""
+        del assignment
+        from grader.installed import misspelt_programs
+
+        yield from (("programs", line) for line in misspelt_programs(options.programs))
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Run it once."""
         if options.programs:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.errors import NotObservedError
 from grader.harness.server import PATH
+from grader.installed import misspelt_programs
 
 TOOLKIT = "/toolkit"
 """Where a toolkit that lies outside of the system's folders is shown."""
@@ -59,6 +60,8 @@ def toolchain(programs: tuple[str, ...]) -> Toolchain:
     roots = [root for root in _toolkits() if all((root / "bin" / name).is_file() for name in further)]
     if further and not roots:
         missing = sorted(further)
+        if misspelt := next(misspelt_programs(missing), ""):
+            raise NotObservedError(misspelt)
         advice = _ADVICE.get(missing[0], "install it")
         what = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not on this machine"
         raise NotObservedError(f"{what}; {advice}")

@@ -24,7 +24,7 @@ from grader.coursesyntax import joined_texts
 from grader.filenames import plain_pattern
 from grader.files import show_path
 from grader.grading.declaration import files_below, refusals, unfit_accepts
-from grader.installed import is_installed, misspelt, not_installed
+from grader.installed import is_installed, misspelt, misspelt_programs, not_installed
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
@@ -123,6 +123,7 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
     if assignment.build:
+        yield from (("programs", Remark(line)) for line in misspelt_programs(assignment.build.programs))
         variable = assignment.build.variable
         for name, place in ((n, at) for read in variables_read(folder).values() for n, at in read.items()):
             if name != variable and closest(name, [variable]):

@@ -102,6 +102,27 @@ def test_a_team_of_one_that_may_be_misspelt_is_a_remark(course):
     assert f"roster.csv:3: {why}" in done.stdout + done.stderr
 
 
+def test_a_program_whose_name_is_misspelt_is_a_remark(course):
+    build = f'{BUILD}(command=("make",), {PRODUCTS}, programs=("make", "g+++", "nvcc", "g++-13", "my_tool"))'
+    file = course / ASSIGNMENT
+    file.write_text(file.read_text().replace("limits=", f"build={build}, limits="))
+    (course / "assignments/vectors/given").mkdir()
+    (course / "assignments/vectors/given/Makefile").write_text("a.so:\n")
+    rubric = (course / RUBRIC).read_text()
+    script = item("script, file: vectors.py, programs: [compute-sanitiser, ls]")
+    (course / RUBRIC).write_text(rubric.replace("  - id", script, 1))
+    done = grader(course, "course", "check")
+    lines = [line for line in done.stderr.splitlines() if "program" in line]
+    assert [re.sub(r":[0-9:]+:", ":", line) for line in lines] == [
+        f"grader: {ASSIGNMENT}: programs: no program is called g+++; did you mean g++?",
+        f"grader: {RUBRIC}: items[0].programs: no program is called compute-sanitiser; did you mean "
+        "compute-sanitizer?",
+    ]
+    (course / RUBRIC).write_text(rubric)
+    done = grader(course, "course", "check")
+    assert (done.returncode, "did you mean g++?" in done.stderr) == (0, True)
+
+
 def test_a_submission_of_the_course_whose_name_no_student_can_have_is_named(course):
     folder = next((course / "tests/submissions").iterdir())
     folder.rename(folder.with_name("right slow"))

@@ -55,6 +55,8 @@ def test_what_is_nowhere_is_said_with_how_to_get_it():
         toolchain(("make", "made-up-cc"))
     with pytest.raises(NotObservedError, match="a-cc, b-cc are not on this machine"):
         toolchain(("b-cc", "a-cc"))
+    with pytest.raises(NotObservedError, match=r"^no program is called g\+\+\+; did you mean g\+\+\?$"):
+        toolchain(("make", "g+++"))
 
 
 def test_another_compiler_can_be_put_before_all_others():
