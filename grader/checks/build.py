@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -10,18 +9,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.contracts.check import CheckKind
-from grader.errors import NotObservedError
-from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
+from grader.errors import CourseError, NotObservedError
+from grader.filenames import meant
+from grader.model.observation import MISSING_FILE, NO_RESULT, Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.contracts.build import Built
+    from grader.contracts.build import Built, Diagnostic
     from grader.contracts.context import CheckContext
 
 NAMED = 3
 """So many files are named in one sentence."""
-_NO_RULE = re.compile(r"No rule to make target '([^']+)'")
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
 
@@ -89,13 +88,18 @@ class BuildKind(CheckKind):
             if not options.on_cpu:
                 raise
             built = context.build(simulated=True)
+        lacks_files = built.outcome is Outcome.NOT_BUILT and _lacks_files(built)
+        missing = _missing(built, context) if lacks_files else ""
+        tells_cases = built.outcome is Outcome.NOT_BUILT and not missing
         return Observation(
             item=context.item,
             outcome=built.outcome,
-            note=_note(built) + _meant(built, context),
-            cases=tuple(_cases(built)) if built.outcome is Outcome.NOT_BUILT or built.compatibility else (),
+            note=_note(built, missing) + (_left_out(built, context) if lacks_files and not missing else ""),
+            cases=tuple(_cases(built)) if tells_cases or built.compatibility else (),
             quantities=_quantities(built),
-            facts=_facts(built),
+            facts=_facts(built)
+            | ({NO_RESULT: True} if lacks_files else {})
+            | ({MISSING_FILE: missing} if missing else {}),
             output=built.output,
             simulated=built.simulated,
         )
@@ -120,29 +124,49 @@ class BuildKind(CheckKind):
         return Award(fraction=1.0, reason=_built_in_words(facts), flags=flags)
 
 
-def _note(built: Built) -> str:
+def _note(built: Built, missing: str) -> str:
+    """Return why it was not built; a `missing` file is told first, and then what the tool says of it."""
     if built.outcome is Outcome.OBSERVED:
         return ""
+    note = f"{missing}; {_of_tool(built.errors[0])}" if missing else built.note
     replaced = [_replaced(built.replaced)] if built.replaced else []
-    return "; ".join((built.note, *map(_python_2, built.python_2[:1]), *replaced))
+    return "; ".join((note, *map(_python_2, built.python_2[:1]), *replaced))
 
 
-def _meant(built: Built, context: CheckContext) -> str:
-    """Return which file make does not find, or was probably meant to be it; empty if nobody knows."""
-    from grader.filenames import meant
-    from grader.harness.diagnoses import OBJECTS
+def _of_tool(error: Diagnostic) -> str:
+    """Return a complaint with its place, or with `make` as who complains, and without make's last word."""
+    return str(error) if error.place else f"make: {error.message.removesuffix('Stop.').rstrip(' .')}"
 
-    if built.outcome is Outcome.NOT_BUILT:
-        for error in built.errors:
-            target = _NO_RULE.match(error.message)
-            name = target[1] if target else ""
-            alike = (file for file in context.files if file.casefold() == name.casefold())
-            if name and (near := meant(name, (*context.dropped, *alike), context.files)):
-                return f"; {near[0]} was handed in: {near[1]}"
-            target_path = PurePosixPath(name)
-            if target_path.suffix[1:] in OBJECTS and (source := _missing_source(target_path.stem, context)):
-                return f"; {source}"
-    return ""
+
+def _lacks_files(built: Built) -> bool:
+    """Tell whether all complaints are of files that are not there: no compiler has looked at the code."""
+    from grader.harness.diagnoses import LACKED_FILE, diagnose
+
+    diagnoses = [diagnose(error) for error in built.errors]
+    return bool(diagnoses) and all(each is not None and each.name == LACKED_FILE for each in diagnoses)
+
+
+def _missing(built: Built, context: CheckContext) -> str:
+    """Return which file was not handed in, and what was meant to be it; empty if the first is none of those.
+
+    What stands in the complaint may be the submission's own text, as in the name of a `#line`.
+    """
+    from grader.harness.diagnoses import OBJECTS, lacked_by
+
+    name = lacked_by(built.errors[0])
+    path = PurePosixPath(name)
+    if not name or name in context.files:
+        return ""
+    if path.suffix[1:] in OBJECTS:
+        return _missing_source(path.stem, context)
+    try:
+        missing = str(context.missing(name).facts[MISSING_FILE])
+    except CourseError:  # nobody is asked for a file of exactly this name
+        return _missing_source(path.name, context)
+    # of files that a pattern accepts one may differ in its capitals
+    alike = [file for file in context.files if file.casefold() == name.casefold()]
+    near = meant(name, alike)
+    return f"{name} was not handed in, but {near[0]} was: {near[1]}" if near else missing
 
 
 def _missing_source(stem: str, context: CheckContext) -> str:
@@ -157,6 +181,17 @@ def _missing_source(stem: str, context: CheckContext) -> str:
         file = PurePosixPath(observation.note.removesuffix(" was not handed in"))
         if file.name == name and str(file) not in context.files:
             return str(observation.facts[MISSING_FILE])
+    return ""
+
+
+def _left_out(built: Built, context: CheckContext) -> str:
+    """Say that the first file that is not there was handed in, and that nobody is asked for it; or not."""
+    from grader.harness.diagnoses import lacked_by
+
+    name = PurePosixPath(lacked_by(built.errors[0])).name
+    for path in context.dropped:
+        if name and PurePosixPath(path).name == name:
+            return f"; {path} was handed in and left out, because the assignment does not accept it"
     return ""
 
 
@@ -177,7 +212,7 @@ def _cases(built: Built) -> Iterator[Case]:
     for error in built.errors:
         diagnosis = diagnose(error)
         yield Case(
-            name=error.place or "building",
+            name=error.place or "the program",
             outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,
             called=error.source,
             note=error.message + (f" ({diagnosis.hint})" if diagnosis else ""),

@@ -64,8 +64,8 @@ class ItemKeys:
     uses: tuple[str, ...] = option("Items whose observations are judged with this one's.", default=())
     visible: Visibility = option("When the student sees it.", default="always")
     hint: str = option(
-        "What a student reads when points are lost, but where a file is missing or no call gave a result; "
-        "that of a build stands wherever it fails.",
+        "What a student reads when points are lost, but where nothing looked at the code: a file that is "
+        "called or compiled is missing, or no call gave a result.",
         default="",
     )
     bonus: bool = option("Its points come on top of the total.", default=False)

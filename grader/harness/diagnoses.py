@@ -22,6 +22,8 @@ class Diagnosis:
 
 OBJECTS = ("o", "obj", "lo", "d", "a", "so", "ptx", "cubin", "fatbin")
 """Endings of what compilers make, without the dot: nobody hands in such files."""
+LACKED_FILE = "missing_file"
+"""The diagnosis of a complaint of a file that is not there."""
 _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     (
         "removed_api",
@@ -54,17 +56,17 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "the arrays that a kernel declares __shared__ may have 48 KiB together",
     ),
     (
-        "missing_file",
+        LACKED_FILE,
         rf"No rule to make target '([^']+\.(?:{'|'.join(OBJECTS)}))'",
         "what {} is made from was not handed in, or lies in another folder; names must be exact",
     ),
     (
-        "missing_file",
+        LACKED_FILE,
         r"No rule to make target '([^']+)|no (makefile) found",
         "{} was not handed in, or lies in another folder; names must be exact",
     ),
     (
-        "missing_file",
+        LACKED_FILE,
         r"^([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"",
         "{} is neither handed in nor one of the course's files",
     ),
@@ -104,6 +106,14 @@ def diagnose(of: Diagnostic) -> Diagnosis | None:
             what = next(filter(None, match.groups()))
             return Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
     return None
+
+
+def lacked_by(of: Diagnostic) -> str:
+    """Return the file that a complaint misses, as the tool names it; empty for none, and for a Makefile."""
+    for name, pattern, _ in _KNOWN:
+        if name == LACKED_FILE and (match := re.search(pattern, of.message)):
+            return next((file for file in match.groups() if file and file != "makefile"), "")
+    return ""
 
 
 def renames(errors: Iterable[Diagnostic]) -> bool:

@@ -62,7 +62,8 @@ NOT_IMPORTED = "not_imported"
 """A fact of an observation of a file that cannot be imported, or read, or that lacks the name which is asked
 for: the module that it lacks, or an empty text. Nothing of it was called, so a hint on results is none."""
 NO_RESULT = "no_result"
-"""A fact of an observation that ended with a call: it gave no result, so a hint on results is none."""
+"""A fact of an observation that ended with a call, which gave no result, or of a build that lacks files, so
+that no compiler has looked at the code: a hint on either is none."""
 JUDGED_BY = "judged_by"
 """The fact that holds `judging_digest` of the options by which a loss was held against the reference."""
 NEEDS_GPU = "needs_gpu"

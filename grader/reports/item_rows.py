@@ -36,7 +36,7 @@ ENDINGS = {
     Outcome.CRASHED: "crashed",
     Outcome.TIMED_OUT: "ran out of time",
     Outcome.OUT_OF_MEMORY: "used too much memory",
-    Outcome.NOT_BUILT: "was not built",
+    Outcome.NOT_BUILT: "does not build",
     Outcome.REFUSED: "gave something that cannot be looked at",
     Outcome.SKIPPED: "was skipped",
     Outcome.NOT_OBSERVED: "was not observed",

@@ -202,6 +202,7 @@ def _see(
         return JudgedItem(
             reason=observation.note or REASONS[outcome],
             hint="" if lacked is not None or _lacks_results(observation) else item.hint,
+            missing=str(observation.facts.get(MISSING_FILE, "")),
             flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
             gated=is_penalty and lacked is not None,
         )
@@ -279,13 +280,11 @@ def _award(
 
 
 def _lacks_results(observation: Observation) -> bool:
-    """Tell whether no call gave a result: the rubric's hint is about results.
+    """Tell whether no call gave a result, or no compiler looked at the code: a hint is on either.
 
-    A program that did not build has cases, too, and was not called: a hint on building is about that.
+    The cases of a program that did not build are its compiler's complaints, on which there may be a hint.
     """
-    if observation.outcome is Outcome.NOT_BUILT:
-        return False
-    ends = {case.outcome for case in observation.cases}
+    ends = {case.outcome for case in observation.cases} - {Outcome.NOT_BUILT}
     return NO_RESULT in observation.facts or (bool(ends) and Outcome.OBSERVED not in ends)
 
 

@@ -25,13 +25,13 @@ from grader.harness.store import Store
 from grader.harness.toolchain import toolchain
 from grader.model.assignment import Build, Limits
 from grader.model.job import Job
-from grader.model.observation import Outcome
+from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.rubric import Item
 from grader.model.submission import Submission
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import ProcessSandbox
-from grader.scoring.judge import loss
+from grader.scoring.judge import judge, loss
 from grader.worker.reference import controlled
 
 PLAN = Build(
@@ -58,6 +58,8 @@ def for_theirs(recipe):
     built = "mkdir -p lib; touch lib/lib.so"
     return {"given/Makefile": f"all:\n\t@if [ -e {THEIRS} ]; then {recipe}; else {built}; fi\n"}
 
+
+HINT = "Compile it with -Wall."
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on the path")
 
@@ -154,18 +156,69 @@ def test_what_is_built_is_found_by_later_programs_of_the_submission_and_of_the_r
 
 
 @pytest.mark.parametrize(
-    ("dropped", "ends"),
+    ("dropped", "meant"),
     [
-        (("src/Work.c",), "; src/Work.c was handed in: it must be called work.c"),
-        (("src/work (1).c",), "; src/work (1).c was handed in: it must be called work.c"),
-        (("work.c",), "; work.c was handed in: it must lie in src/"),
-        (("photo.png",), "names must be exact)"),
+        (("src/Work.c",), ", but src/Work.c was: it must be called work.c"),
+        (("src/work (1).c",), ", but src/work (1).c was: it must be called work.c"),
+        (("work.c",), ", but work.c was: it must lie in src/"),
+        (("photo.png",), ""),
     ],
 )
-def test_a_source_that_make_does_not_find_is_told_with_what_was_meant_to_be_it(contexts, dropped, ends):
-    observation = observe(contexts({"src/other.h": ""}, dropped=dropped))
+def test_a_source_that_make_does_not_find_is_told_with_what_was_meant_to_be_it(contexts, dropped, meant):
+    observation = observe(contexts({"src/other.h": ""}, dropped=dropped, accepts=("src/work.c", "src/*.h")))
     assert observation.outcome is Outcome.NOT_BUILT
-    assert observation.note.endswith(ends)
+    sentence = f"src/work.c was not handed in{meant}"
+    makes = "make: No rule to make target 'src/work.c', needed by 'lib/lib.so'"
+    assert observation.note == f"{sentence}; {makes}"
+    assert observation.facts[MISSING_FILE] == sentence
+    assert observation.cases == ()
+
+
+@pytest.mark.parametrize("included", ["src/work.c", "given/driver.c"])
+def test_a_header_that_is_asked_for_and_not_handed_in_is_told_like_any_missing_file(contexts, included):
+    makefile = MAKEFILE.replace("@ src/work.c", "@ src/work.c driver.c -Isrc")
+    texts = {"src/work.c": RIGHT, "given/driver.c": "", included: '#include "util.h"\n'}
+    driver = texts.pop("given/driver.c")
+    context = contexts(
+        texts,
+        {"given/Makefile": makefile, "given/driver.c": driver, "reference/src/util.h": ""},
+        dropped=("src/Util.h",),
+        accepts=("src/work.c", "src/util.h"),
+    )
+    observation = observe(context)
+    assert observation.facts[MISSING_FILE].startswith("src/util.h was not handed in, but src/Util.h was: ")
+    place = included.removeprefix("given/")
+    assert observation.note.endswith(f"called util.h; {place}:1:10: util.h: No such file or directory")
+
+
+def test_a_header_that_was_left_out_is_told_as_that(contexts):
+    files = {"src/work.c": f'#include "more.h"\n{RIGHT}'}
+    observation = observe(contexts(files, dropped=("src/more.h",), accepts=("src/work.c",)))
+    assert observation.note == (
+        "src/work.c:1:10: more.h: No such file or directory (more.h is neither handed in nor one of the "
+        "course's files); src/more.h was handed in and left out, because the assignment does not accept it"
+    )
+    assert MISSING_FILE not in observation.facts
+
+
+@pytest.mark.parametrize(
+    ("files", "hint"),
+    [
+        ({"src/other.h": ""}, ""),
+        ({"src/work.c": '#include "more.h"\n'}, ""),
+        ({"src/work.c": "int answer(void) { return x; }\n"}, HINT),
+        ({"src/work.c": '#include "more.h"\n', "src/two.c": "int f(void) { return x; }\n"}, HINT),
+    ],
+)
+def test_a_hint_on_building_is_given_where_a_compiler_has_looked_at_the_code(contexts, files, hint):
+    each = "\tfor file in src/*.c; do gcc -c -o /dev/null $$file; done\n"
+    makefile = MAKEFILE.replace("\tgcc", f"{each}\tgcc")
+    observation = observe(contexts(files, {"given/Makefile": makefile}, accepts=("src/*.c", "src/*.h")))
+    item = Item(id="item", title="", points=1, check="build", hint=HINT, options=OPTIONS)
+    judged = judge(item, {"item": observation}, {"build": BuildKind()})
+    assert judged.fraction == 0.0
+    assert judged.hint == hint
+    assert judged.missing == observation.facts.get(MISSING_FILE, "")
 
 
 @pytest.mark.parametrize(
@@ -174,9 +227,9 @@ def test_a_source_that_make_does_not_find_is_told_with_what_was_meant_to_be_it(c
 @pytest.mark.parametrize(
     ("files", "dropped", "ends"),
     [
-        ((), (), "; src/work.c was not handed in"),
-        (("src/work.h",), (), "; src/work.c was not handed in"),
-        ((), ("work.c",), "; src/work.c was not handed in, but work.c was: it must lie in src/"),
+        ((), (), ""),
+        (("src/work.h",), (), ""),
+        ((), ("work.c",), ", but work.c was: it must lie in src/"),
     ],
 )
 def test_a_source_of_which_make_names_the_object_is_named(contexts, objects, sources, files, dropped, ends):
@@ -189,10 +242,10 @@ def test_a_source_of_which_make_names_the_object_is_named(contexts, objects, sou
     )
     observation = observe(context)
     assert observation.outcome is Outcome.NOT_BUILT
-    advice = (
-        f"(what {objects} is made from was not handed in, or lies in another folder; names must be exact)"
+    assert observation.note == (
+        f"src/work.c was not handed in{ends}; "
+        f"make: No rule to make target '{objects}', needed by 'lib/lib.so'"
     )
-    assert observation.note.endswith(f"{advice}{ends}")
 
 
 def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts):
@@ -317,9 +370,7 @@ def test_a_pragma_that_silences_warnings_is_a_flag_where_they_cost(contexts, sil
 def test_a_file_that_is_missing_is_named(contexts):
     observation = observe(contexts({"src/Work.c": RIGHT}))
     assert observation.outcome is Outcome.NOT_BUILT
-    assert "No rule to make target 'src/work.c'" in observation.note
-    assert "src/work.c was not handed in, or lies in another folder" in observation.note
-    assert observation.note.endswith("; src/Work.c was handed in: it must be called work.c")
+    assert observation.note.startswith("src/work.c was not handed in, but src/Work.c was: it must be called")
     assert observation.facts["diagnoses"] == ["missing_file"]
 
 
@@ -688,7 +739,7 @@ def test_an_error_in_a_file_whose_name_no_folder_can_hold_is_the_students_fault(
 
 
 def test_a_header_that_the_student_thought_of_is(contexts):
-    observation = observe(contexts({"src/work.c": '#include "helper.h"\n'}))
+    observation = observe(contexts({"src/work.c": '#include "helper.h"\n'}, accepts=("src/work.c",)))
     assert observation.outcome is Outcome.NOT_BUILT
     assert "helper.h is neither handed in nor one of the course's files" in observation.note
 
@@ -941,7 +992,9 @@ def test_where_the_header_does_not_help_the_first_build_is_told(contexts):
     ],
 )
 def test_what_nvcc_complains_of_is_told(contexts, source, note):
-    observation = observe(contexts({"work.cu": source}, GIVEN, CUDA, architecture="sm_90"))
+    observation = observe(
+        contexts({"work.cu": source}, GIVEN, CUDA, architecture="sm_90", accepts=("work.cu",))
+    )
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note.startswith(note)
 
