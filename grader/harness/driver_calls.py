@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 3
 """Functions of the student's that are named of one that calls them."""
+LONGEST_STATEMENT = 120
+"""Characters of a statement of the course that are shown."""
 
 
 def names_of_calls(driver: Path, function: str, files: Collection[str]) -> str:
@@ -29,6 +31,28 @@ def names_of_calls(driver: Path, function: str, files: Collection[str]) -> str:
     used = calls_of_students(driver, function, modules)
     names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
     return f"; {function}() is the course's, and calls your {names}" if used else ""
+
+
+def statement_at(file: Path, line: int) -> str:
+    """Return the statement at a line of the course as one line of source; empty for none.
+
+    It is empty as well for one that raises an exception, which has words of its own, or asserts a condition.
+    Constants are left out: one of them may be what is expected.
+    """
+    import ast
+
+    nodes = (node for node in ast.walk(parsed(file)) if isinstance(node, ast.stmt))
+    around = [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    statement = min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+    if statement is None or any(isinstance(n, ast.Raise | ast.Assert) for n in around):
+        return ""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.JoinedStr):
+            node.values = []
+        elif isinstance(node, ast.Constant) and not isinstance(node.value, bool | None):
+            node.value = ...
+    source = ast.unparse(statement).partition("\n")[0]
+    return source if len(source) <= LONGEST_STATEMENT else f"{source[:LONGEST_STATEMENT]}…"
 
 
 def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> tuple[str, ...]:

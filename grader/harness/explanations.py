@@ -19,6 +19,7 @@ from grader.harness.driver_calls import (
     asks_for_name,
     functions_in,
     names_of_calls,
+    statement_at,
     students_files,
 )
 from grader.harness.missing import (
@@ -31,7 +32,7 @@ from grader.harness.missing import (
     require_accepted,
     undefined,
 )
-from grader.harness.tracebacks import is_raised_in, students_place
+from grader.harness.tracebacks import course_line, students_place
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.subject.tools.diagnostics import COMPILED
@@ -80,7 +81,7 @@ class Explanations:
         Raises:
             CourseError: the course's code imports a file that only the reference has, and nobody hands in.
         """
-        if is_raised_in(self._given, call.traceback) and (lacks := self._asked_in_vain(call)):
+        if course_line(self._given, call.traceback) and (lacks := self._asked_in_vain(call)):
             return lacks
         note = call.note if function else self._of_students_file(module, call)
         return replace(call, note=f"{note}{self.of(module, function, call)}")
@@ -162,7 +163,8 @@ class Explanations:
         why = module_advice(call.note, self.job.submission, self.job.accepts) or (
             self._of_call(module, function, call) if function else self._of_import(module, call)
         )
-        return f"{self.line(call)}{why or self._of_input(module, call)}"
+        why = why or self._of_input(module, call)
+        return f"{self.line(call)}{why or (self._of_course(module, function, call) if function else '')}"
 
     def line(self, call: Call) -> str:
         """Return ` (utils.py:31, in helper())` of an exception whose note does not say it yet."""
@@ -199,6 +201,23 @@ class Explanations:
             return ""
         driver = self._given / f"{module.replace('.', '/')}.py"
         return names_of_calls(driver, function, self.job.submission.files)
+
+    def _of_course(self, module: str, function: str, call: Call) -> str:
+        """Name the driver's line at which a call failed that has no line of the student's, and what it calls.
+
+        The frames are the program's word: which line is shown depends on them, and nothing else does.
+        """
+        raised_at = course_line(self._given, call.traceback)
+        if raised_at is None or students_place(call.traceback, self.job.submission.files, self._given):
+            return ""
+        file, line = raised_at
+        driver = self._given / f"{module.replace('.', '/')}.py"
+        calls = names_of_calls(driver, function, self.job.submission.files)
+        statement = "" if "AssertionError" in call.note else statement_at(self._given / file, line)
+        place = f"given/{file}:{line}: {statement}" if statement else ""
+        if calls:
+            return f"{calls}; {place}" if place else calls
+        return f"; {function}() is the course's: {place}" if place else ""
 
     def _of_import(self, module: str, imported: Call) -> str:
         """Explain a failed import by work that takes too long, or by a GPU that it does not get; or not."""

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from grader.files import holds_file
 
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d{1,7})(?:, in ([^\n]*))?$', re.MULTILINE)
-_LIBRARIES = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
+_LIBRARIES = re.compile(r"/(?:site|dist)-packages/|/lib/python3|^/python/site\d+/")
+"""Folders of libraries: outside of a sandbox, and in one, where packages are mounted as `/python/site0`."""
 _FUNCTION = re.compile(r"[^\W\d]\w{0,79}")
 """The name of a function; a module and a lambda have names in angle brackets."""
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
@@ -39,10 +40,13 @@ def innermost_first(trace: str) -> Iterator[TracebackFrame]:
     return reversed(frames)
 
 
-def is_raised_in(course_files: Path, trace: str) -> bool:
-    """Tell whether the innermost line, but for those of libraries, is one of the course's files."""
-    innermost = next((frame for frame in innermost_first(trace) if frame.paths), None)
-    return innermost is not None and any(holds_file(course_files, path) for path in innermost.paths)
+def course_line(course_files: Path, trace: str) -> tuple[str, int] | None:
+    """Return file and line of the innermost frame, but for those of libraries, if it is the course's."""
+    for frame in innermost_first(trace):
+        if frame.paths:
+            file = next((path for path in frame.paths if holds_file(course_files, path)), "")
+            return (file, frame.line) if file else None
+    return None
 
 
 def students_place(trace: str, files: Collection[str], course_files: Path) -> str:

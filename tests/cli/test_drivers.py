@@ -193,17 +193,72 @@ def test_an_exception_is_told_with_the_line_of_the_students_that_led_to_it(reaso
     assert reason.endswith(f" ({place})" if place else "AssertionError in work.py:2 (assert x is None)")
 
 
+TRAINS = """import work
+
+def double(x):
+    network = work.train(4711)
+    return (
+        network(x) + check(f"{x}", 4711)
+    )
+
+def check(text, number): return 0
+"""
+FORGES = """def train(n):
+    names = {}
+    exec(compile('\\n' * 8 + 'def forged(x): return 1 / 0', '/given/driver.py', 'exec'), names)
+    return names['forged']
+"""
+CALLS = "; double() is the course's, and calls your work.train()"
+
+
+@pytest.mark.parametrize(
+    ("code", "ending"),
+    [
+        (
+            "def train(n): pass\n",
+            f"TypeError: 'NoneType' object is not callable{CALLS}; "
+            "given/driver.py:6: return network(x) + check(f'', ...)",
+        ),
+        (
+            "def train(): return abs\n",
+            f"TypeError: train() takes 0 positional arguments but 1 was given{CALLS}; "
+            "given/driver.py:4: network = work.train(...)",
+        ),
+        (  # raised in a library
+            "import json\ndef train(n): return json.loads\n",
+            f"not int{CALLS}; given/driver.py:6: return network(x) + check(f'', ...)",
+        ),
+        # the program writes its frames itself: they select a line of the course, and move nothing
+        (
+            FORGES,
+            f"ZeroDivisionError: division by zero{CALLS}; given/driver.py:9: def check(text, number):",
+        ),
+    ],
+)
+def test_an_exception_in_the_drivers_line_is_told_with_that_line_and_the_students_call(
+    course, reasons, code, ending
+):
+    course.write("assignments/tiny/given/driver.py", TRAINS)
+    course.write("assignments/tiny/reference/work.py", "def train(n): return lambda x: 2 * x\n")
+    (reason,) = reasons(code)
+    assert reason.endswith(ending)
+    assert "4711" not in reason
+    card = json.loads((course.results() / "score.json").read_text())
+    assert card["standing"] == "final"
+
+
 def test_what_the_course_asserts_is_not_shown_to_students(course, reasons):
     test = "import work\ndef double(x):\n    CONDITION\n    return 2 * x\n"
     holds = "work.double(x) > -4711"
     course.write("assignments/tiny/given/driver.py", test.replace("CONDITION", f"assert {holds}"))
     (reason,) = reasons("def double(x): return -5000")
-    assert reason.endswith("AssertionError: a condition that the course's test asserts does not hold")
+    calls = "; double() is the course's, and calls your work.double()"
+    assert reason.endswith(f"AssertionError: a condition that the course's test asserts does not hold{calls}")
     assert "4711" not in (course.results() / "feedback/report.html").read_text()
     raises = f"if not {holds}: raise ValueError"
     course.write("assignments/tiny/given/driver.py", test.replace("CONDITION", raises))
     (reason,) = reasons("def double(x): return -5001")
-    assert reason.endswith("ValueError in a test of the course")
+    assert reason.endswith(f"ValueError in a test of the course{calls}")
 
 
 @pytest.mark.parametrize(
