@@ -117,9 +117,12 @@ _PLACE = re.compile(r"([^\s:]{1,160}):(\d{1,7})")
 _NO_MEMORY = re.compile(r"(?:can't|cannot|unable to) allocate memory|\bstd::bad_alloc\b", re.IGNORECASE)
 """What torch, the C library and C++ say where malloc gives nothing, in exceptions of many types."""
 _NO_SYMBOL = re.compile(
-    r"\A(?:AttributeError|OSError|ImportError): (?:/\S{0,200}/)?([\w.+-]{1,80}\.so[\w.]{0,20}): "
+    r"\A(AttributeError|OSError|ImportError): (?:/\S{0,200}/)?([\w.+-]{1,80}\.so[\w.]{0,20}): "
     r"undefined symbol: (\w{1,200})"
 )
+_LENGTH = re.compile(r"\d{1,3}")
+EXACT_NAME = 'its name must be exact, and in C++ it needs extern "C"'
+"""What is advised where a library has no function of a name."""
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
@@ -169,8 +172,23 @@ def _syntax_error(text: str) -> str:
 
 
 def _no_symbol(match: re.Match[str]) -> str:
-    """Say which function ctypes, or the loader, does not find in what was built."""
-    return f'{match[1]} has no {match[2]}: do name, parameters and extern "C" agree in both places?'
+    """Say which function ctypes does not find in a library, or which one the library uses and lacks."""
+    error, library, symbol = match.groups()
+    if error == "AttributeError":  # asked for by name, after the library was loaded
+        return f"{library} has no function {symbol}; {EXACT_NAME}"
+    advice = 'name, parameters and extern "C" must agree where it is declared and where it is defined'
+    return f"{library} uses {_demangled(symbol)}(), which is defined nowhere; {advice}"
+
+
+def _demangled(symbol: str) -> str:
+    """Return the name in a symbol of the Itanium C++ ABI, without parameters; other symbols as they are."""
+    prefix = re.match(r"_Z(N?)K?", symbol)
+    names: list[str] = []
+    end = prefix.end() if prefix else 0
+    while (length := _LENGTH.match(symbol, end)) and (not names or (prefix and prefix[1])):
+        end = length.end() + int(length[0])
+        names.append(symbol[length.end() : end])
+    return "::".join(names) if prefix and names else symbol
 
 
 def _without_words(name: str, trace: str, course_folder: Path | None) -> str:

@@ -97,7 +97,7 @@ class Builds:
             return built
         if whose != REFERENCE and self._has_reference:
             self._require_reference(built, architecture, simulated)
-            return built
+            return self._with_owner(built)
         if why := lacking(built.errors, architecture):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         if mistake := self._of_makefile(built):
@@ -125,6 +125,17 @@ class Builds:
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         self._require_targets(built, architecture, simulated)
         self._require_headers(built, architecture, simulated)
+
+    def _with_owner(self, built: Built) -> Built:
+        """Return a failed build whose note says so where its first error is in a file of the course.
+
+        The reference is built with that file: what does not fit it is the submission's.
+        """
+        file, folder = built.errors[0].file if built.errors else "", self._children.servers.course_files
+        sentence = f"{file} is the course's"
+        if not file or folder is None or not holds_file(folder, file) or sentence in built.note:
+            return built
+        return replace(built, note=f"{built.note}; {sentence}")
 
     def _require_targets(self, built: Built, architecture: str, simulated: bool) -> None:
         """Build the reference without what make needs, where it alone has that and nobody hands it in.

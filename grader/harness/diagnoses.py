@@ -76,6 +76,11 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "a command in a Makefile begins with a tab, not with spaces; write the tab",
     ),
     (
+        "no_main",
+        r"undefined reference to '(main)'",
+        "the program has no function {}, with which it begins; one of its files must define it",
+    ),
+    (
         "undefined_reference",
         r"undefined reference to '(.+?)'",
         '{} is used, and defined nowhere: do name, parameters and extern "C" agree in both places?',

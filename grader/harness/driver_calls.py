@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 3
 """Functions of the student's that are named of one that calls them."""
+LOADERS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library"})
+"""Names in ctypes and numpy by which libraries are loaded."""
 LONGEST_STATEMENT = 120
 """Characters of a statement of the course that are shown."""
 
 
-def names_of_calls(driver: Path, function: str, files: Collection[str]) -> str:
-    """Say which functions of the student's files a function of the driver calls; empty for none."""
+def names_of_calls(driver: Path, function: str, files: Collection[str], variable: str = "") -> str:
+    """Say which functions of the student's files a function of the driver calls; empty for none.
+
+    Those of a library count that the driver finds by the `variable` of the build.
+    """
     modules = {file.removesuffix(".py").replace("/", ".") for file in files if file.endswith(".py")}
-    used = calls_of_students(driver, function, modules)
+    used = calls_of_students(driver, function, modules, variable)
     names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
     return f"; {function}() is the course's, and calls your {names}" if used else ""
 
@@ -55,9 +60,12 @@ def statement_at(file: Path, line: int) -> str:
     return source if len(source) <= LONGEST_STATEMENT else f"{source[:LONGEST_STATEMENT]}…"
 
 
-def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> tuple[str, ...]:
+def calls_of_students(
+    driver: Path, function: str, modules: Collection[str], variable: str = ""
+) -> tuple[str, ...]:
     """Return `module.name` of what a function of the driver uses of these modules, in order and once each.
 
+    Of the libraries that the driver loads from the folder in an environment `variable` it is the bare name.
     Functions and classes of the driver that it names count with it. A file that cannot be read gives nothing.
     """
     import ast
@@ -66,6 +74,7 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
     names = dict(_imported(tree))
+    libraries = _libraries(tree, variable) if variable else frozenset()
     pending, reached = [function], {function}
     used: dict[str, None] = {}
     while pending:
@@ -78,7 +87,31 @@ def calls_of_students(driver: Path, function: str, modules: Collection[str]) -> 
             whole = ".".join(filter(None, (names.get(root, ""), rest)))
             if root in names and any(whole.startswith(f"{module}.") for module in modules):
                 used[whole] = None
+            elif root in libraries and rest:
+                used[rest.partition(".")[0]] = None
     return tuple(used)
+
+
+def _libraries(tree: ast.Module, variable: str) -> frozenset[str]:
+    """Return the names in a file that stand for libraries in the folder that an environment variable has.
+
+    The folder may have a name of its own, as in `FOLDER = os.environ["BUILT"]`.
+    """
+    import ast
+
+    of_folder, libraries = set[str](), set[str]()
+    for statement in ast.walk(tree):
+        if not isinstance(statement, ast.Assign):
+            continue
+        parts = [*ast.walk(statement.value)]
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        if not names & of_folder and variable not in _texts(statement):
+            continue
+        called = names | {part.attr for part in parts if isinstance(part, ast.Attribute)}
+        targets = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        of_folder |= targets
+        libraries |= targets if called & LOADERS else set()
+    return frozenset(libraries)
 
 
 def students_files(course_files: Path, module: str, files: Collection[str]) -> tuple[str, ...]:
@@ -203,7 +236,7 @@ def asks_for_file(course_files: Path, file: str) -> bool:
     return any(stem in text for tree in _trees(course_files) for text in _texts(tree))
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+def _texts(tree: ast.AST) -> Iterator[str]:
     """Yield the texts in quotation marks."""
     import ast
 

@@ -12,6 +12,7 @@ from typing import Any
 from grader.contracts.call import Call
 from grader.errors import NotObservedError
 from grader.files import holds_file
+from grader.harness.answer import EXACT_NAME
 from grader.harness.device_errors import asks_for_gpu
 from grader.harness.driver_calls import (
     asks_for_file,
@@ -134,10 +135,10 @@ class Explanations:
         importing = f"importing {file}: "
         if not imported.note.startswith(importing) or not holds_file(self._given, file):
             return imported.note
-        files = self._imported_by(module)[:MOST_FILES]
+        files = (self._imported_by(module) or self._compiled_for(module))[:MOST_FILES]
         if files and imported.traceback:
-            return f"{imported.note}; {file} is the course's, and imports your {', '.join(files)}"
-        files = files or (() if imported.traceback else self._compiled_for(module)[:MOST_FILES])
+            verb = "imports" if all(each.endswith(".py") for each in files) else "needs"
+            return f"{imported.note}; {file} is the course's, and {verb} your {', '.join(files)}"
         if not files:
             return imported.note
         note = f"importing {' or '.join(files)}: {imported.note.removeprefix(importing)}"
@@ -199,8 +200,13 @@ class Explanations:
         """Name the student's functions that a driver's function calls, where no traceback does."""
         if call.traceback or call.outcome not in WITHOUT_A_LINE:
             return ""
+        return self._calls_in_driver(module, function)
+
+    def _calls_in_driver(self, module: str, function: str) -> str:
+        """Name the student's functions that a driver's function calls; empty for none."""
         driver = self._given / f"{module.replace('.', '/')}.py"
-        return names_of_calls(driver, function, self.job.submission.files)
+        variable = self.job.build.variable if self.job.build else ""
+        return names_of_calls(driver, function, self.job.submission.files, variable)
 
     def _of_course(self, module: str, function: str, call: Call) -> str:
         """Name the driver's line at which a call failed that has no line of the student's, and what it calls.
@@ -208,11 +214,14 @@ class Explanations:
         The frames are the program's word: which line is shown depends on them, and nothing else does.
         """
         raised_at = course_line(self._given, call.traceback)
-        if raised_at is None or students_place(call.traceback, self.job.submission.files, self._given):
+        if (
+            raised_at is None
+            or EXACT_NAME in call.note
+            or students_place(call.traceback, self.job.submission.files, self._given)
+        ):
             return ""
         file, line = raised_at
-        driver = self._given / f"{module.replace('.', '/')}.py"
-        calls = names_of_calls(driver, function, self.job.submission.files)
+        calls = self._calls_in_driver(module, function)
         statement = "" if "AssertionError" in call.note else statement_at(self._given / file, line)
         place = f"given/{file}:{line}: {statement}" if statement else ""
         if calls:

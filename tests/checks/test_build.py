@@ -405,6 +405,31 @@ def test_a_submission_that_has_a_compiler_speak_like_make_is_not_built(contexts)
     assert observation.outcome is Outcome.NOT_BUILT
 
 
+@pytest.mark.parametrize(
+    ("declared", "complaint"),
+    [
+        ("int other(void);", "main.c:2: undefined reference to 'other' (other is used, and defined nowhere"),
+        ('#include "src/work.h"', "main.c:2:25: implicit declaration of function 'other'"),
+    ],
+)
+def test_an_error_in_a_file_of_the_course_that_fits_the_reference_says_whose_file(
+    contexts, declared, complaint
+):
+    makefile = f"{MAKEFILE}\tgcc -g -Werror=implicit -o lib/program main.c src/work.c\n"
+    main = f"{declared}\nint main(void) {{ return other(); }}\n"
+    reference = {
+        "reference/src/work.h": "int other(void);",
+        "reference/src/work.c": "int other(void) { return 1; }\n",
+    }
+    context = contexts(
+        {"src/work.c": RIGHT, "src/work.h": ""},
+        {**COURSE, **reference, "given/Makefile": makefile, "given/main.c": main},
+    )
+    note = observe(context).note
+    assert note.startswith(complaint)
+    assert note.endswith("; main.c is the course's")
+
+
 def test_a_second_main_is_told_with_the_file_of_the_course_that_has_the_first(contexts):
     makefile = f"{MAKEFILE}\tgcc -g -o lib/program main.c src/work.c\n"
     context = contexts(

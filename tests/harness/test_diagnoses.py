@@ -18,6 +18,11 @@ from grader.harness.diagnoses import diagnose, lacking, missing_for_make, rename
         ("Unsupported gpu architecture 'sm_30'", "unknown_architecture", "does not compile for sm_30"),
         ("No targets specified and no makefile found.  Stop.", "missing_file", "makefile was not handed in"),
         ("missing separator.  Stop.", "missing_tab", "a command in a Makefile begins with a tab"),
+        (
+            "undefined reference to 'main'",
+            "no_main",
+            "the program has no function main, with which it begins",
+        ),
         ("undefined reference to 'scan'", "undefined_reference", 'do name, parameters and extern "C" agree'),
         ("undefined reference to 'DLGpuRelu(int)'", "undefined_reference", "DLGpuRelu(int) is used, and"),
     ],

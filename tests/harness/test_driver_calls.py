@@ -62,6 +62,44 @@ def test_what_a_function_uses_of_the_students_files_is_named(tmp_path, function,
     assert calls_of_students(driver, function, {"work", "parts.layer", "parts.tools"}) == used
 
 
+LIBRARIES = """
+import ctypes, os
+import numpy as np
+
+FOLDER = os.path.join(os.environ["BUILT"], "lib")
+library = ctypes.CDLL(f"{FOLDER}/libwork.so")
+other: int = 3
+more = np.ctypeslib.load_library("libmore", os.environ["BUILT"])
+libc = ctypes.CDLL("libc.so.6")
+library.make.restype = ctypes.c_long
+
+def middle(x):
+    library.prepare()
+    libc.puts(FOLDER.strip())
+    return call(library.make, x)
+
+def call(function, x):
+    local = ctypes.cdll.LoadLibrary(FOLDER + "/local.so")
+    local.begin()
+    return function(x) + more.scale(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "variable", "used"),
+    [
+        ("middle", "BUILT", ("prepare", "make", "begin", "scale")),
+        ("call", "BUILT", ("begin", "scale")),
+        ("middle", "OTHER", ()),
+        ("middle", "", ()),
+    ],
+)
+def test_what_a_function_uses_of_libraries_that_were_built_is_named(tmp_path, function, variable, used):
+    driver = tmp_path / "driver.py"
+    driver.write_text(LIBRARIES)
+    assert calls_of_students(driver, function, {"work"}, variable) == used
+
+
 @pytest.mark.parametrize("content", [None, b"def f(:", b"\0"])
 def test_a_driver_that_cannot_be_read_names_nothing(tmp_path, content):
     driver = tmp_path / "driver.py"

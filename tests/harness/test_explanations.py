@@ -138,3 +138,15 @@ def test_an_import_that_ends_without_a_traceback_names_the_files_that_the_course
     module = note.removeprefix("importing ").partition(".py")[0]
     call = Call(outcome=Outcome.CRASHED, note=note)
     assert explanations.explained(module, "", call).note == told
+
+
+@pytest.mark.parametrize("requires", [{}, {"loads": ("work.cu",)}])
+def test_an_error_as_the_course_loads_what_was_built_names_its_sources(tmp_path, explanations, requires):
+    explanations = replace(explanations, job=replace(explanations.job, requires=requires))
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/loads.py").write_text("import ctypes, os\nctypes.CDLL(os.environ['LIBRARIES']).f\n")
+    note = "importing loads.py: libwork.so has no function f"
+    trace = '  File "/given/loads.py", line 2, in <module>\n'
+    call = Call(outcome=Outcome.CRASHED, note=note, traceback=trace)
+    told = explanations.explained("loads", "", call).note
+    assert told == f"{note}; loads.py is the course's, and needs your work.cu"

@@ -189,7 +189,22 @@ def test_colours_of_a_terminal_are_left_out(classroom):
         (
             "raise AttributeError('/built/lib/libpar.so: undefined symbol: scan')",
             Outcome.CRASHED,
-            'f(): libpar.so has no scan: do name, parameters and extern "C" agree in both places?',
+            'f(): libpar.so has no function scan; its name must be exact, and in C++ it needs extern "C"',
+        ),
+        *(
+            (
+                f"raise OSError('/built/lib/libpar.so: undefined symbol: {symbol}')",
+                Outcome.CRASHED,
+                f"f(): libpar.so uses {name}(), which is defined nowhere; name, parameters and extern",
+            )
+            for symbol, name in (
+                ("scan", "scan"),
+                ("_Z6helperPd", "helper"),
+                ("_ZN3net5layerE3dim", "net::layer"),
+                ("_ZNK3net7forwardEv", "net::forward"),
+                ("_Z99x", "x"),
+                ("_ZTV3Net", "_ZTV3Net"),
+            )
         ),
         ("raise KeyboardInterrupt", Outcome.CRASHED, "f(): KeyboardInterrupt"),
     ],
