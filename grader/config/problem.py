@@ -65,11 +65,11 @@ def place_of(function: Any) -> str:
     return f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
 
 
-def closest(name: str, candidates: Iterable[str]) -> str | None:
+def closest(name: str, candidates: Iterable[str], cutoff: float = CLOSE) -> str | None:
     """Return the candidate most similar to a name; None if none is close enough."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(name, list(candidates), n=1, cutoff=CLOSE)), None)
+    return next(iter(difflib.get_close_matches(name, list(candidates), n=1, cutoff=cutoff)), None)
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.config.accepted import replaced_files, replaced_objection, requires_objection
+from grader.config.accepted import names_of, replaced_files, replaced_objection, requires_objection
 from grader.config.built import sanitizer_objection
 from grader.config.decode import quoted
+from grader.config.problem import closest
 from grader.filenames import plain_pattern
+from grader.installed import MISSPELT
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
@@ -46,9 +48,13 @@ def unfit_accepts(assignment: Assignment, folder: Path) -> str:
     if not reference or accepted(reference, map(plain_pattern, assignment.accepts)):
         return ""
     names = tuple(file for file in reference if not (folder / "given" / file).is_file())
+    slips = (
+        (name, closest(name, names, MISSPELT)) for name in names_of([*map(plain_pattern, assignment.accepts)])
+    )
+    renamed = "".join(f"rename {near} there to {name}, " for name, near in slips if near)
     if len(names) > _NAMED:
         names = tuple(dict.fromkeys(re.sub(r"[^/]*(?=\.[^./]+$)", "*", file, count=1) for file in names))
-    return f"fits no file of reference/; write {names or reference}"
+    return f"fits no file of reference/; {f'{renamed}or ' * bool(renamed)}write {names or reference}"
 
 
 def _form_objection(pattern: str) -> str:

@@ -193,14 +193,16 @@ def _misspelt(accepts: Sequence[str], reference: tuple[str, ...]) -> Iterator[st
     left_out = {*reference} - {*fitting.values()}
     for name in names_of(accepts) if fitting else ():
         if name not in fitting and (near := closest(name, left_out)):
-            yield f"reference/ has no {quoted(name)}; did you mean {near}?"
+            yield f"reference/ has no {quoted(name)}; rename {near} there to {name}, or write {near}"
 
 
 def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, str]]:
     for field, named in (("preloads", assignment.preloads), ("requires", assignment.requires)):
         for module in named:
-            if module not in modules and closest(module, modules):
-                yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
+            if module not in modules and (near := closest(module, modules)):
+                either = f"rename {near}.py to {module}.py, or write {near}"
+                advice = either if f"{module}.py" in assignment.accepts else f"did you mean {near}?"
+                yield field, f"no file is called {module}.py; {advice}"
     let_in: list[str] = []
     absent: list[str] = []
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):

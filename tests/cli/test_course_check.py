@@ -1108,7 +1108,8 @@ def test_a_misspelt_name_in_accepts_is_named_beside_right_ones(course):
     path = course / ASSIGNMENT
     path.write_text(path.read_text().replace('("vectors.py",)', '("vectors.py", "answer.md", "notes.pdf")'))
     assert list(told(course)) == [
-        f'{ASSIGNMENT}:13: accepts: reference/ has no "answer.md"; did you mean answers.md?'
+        f'{ASSIGNMENT}:13: accepts: reference/ has no "answer.md"; rename answers.md there to answer.md, '
+        "or write answers.md"
     ]
 
 
@@ -1526,3 +1527,16 @@ def test_accepts_that_fits_nothing_is_told_with_all_files_of_the_reference(cours
     for number in range(9):
         (course / REFERENCE).with_name(f"kernel{number}.cu").write_text("")
     assert f"{ASSIGNMENT}:13: accepts: fits no file of reference/; write ('*.cu', '*.py')" in told(course)
+
+
+def test_a_file_of_the_reference_that_is_called_nearly_as_students_call_it_may_be_renamed(course):
+    (course / REFERENCE).rename((course / REFERENCE).with_name("vector.py"))
+    accepts, preloads = (line for line in told(course) if line.startswith(ASSIGNMENT))
+    assert accepts == (
+        f"{ASSIGNMENT}:13: accepts: fits no file of reference/; rename vector.py there to vectors.py, or "
+        "write ('vector.py',)"
+    )
+    assert preloads == (
+        f"{ASSIGNMENT}:15: preloads: no file is called vectors.py; rename vector.py to vectors.py, or write "
+        "vector"
+    )
