@@ -16,40 +16,15 @@ from grader.errors import CourseError, GraderError, PackageError
 from grader.extras import ANY_PIP, EXTRAS, LIBRARIES, MODULES, install_command
 from grader.markers import PROJECT
 
-MISSPELT, MISSPELT_FILE = 0.8, 0.75
+MISSPELT, MISSPELT_FILE, MISSPELT_NAME = 0.8, 0.75, 0.6
 """The similarity (difflib's ratio) from which on a name is taken for a misspelt one: of an installed module,
-and of a file of the course, of which there are few. `nrom` is as like `norm` as 0.75."""
+of a file of the course, of which there are few, and of what a single file or function has. `nrom` is as like
+`norm` as 0.75."""
 
-_PROGRAMS = (
-    *(
-        "ar",
-        "bash",
-        "c++",
-        "cargo",
-        "cc",
-        "clang",
-        "clang++",
-        "cmake",
-        "compute-sanitizer",
-        "cuobjdump",
-        "g++",
-    ),
-    *(
-        "gcc",
-        "gfortran",
-        "gmake",
-        "hipcc",
-        "icpx",
-        "icx",
-        "ld",
-        "make",
-        "mpic++",
-        "mpicc",
-        "mpicxx",
-        "mpirun",
-    ),
-    *("ncu", "ninja", "nsys", "nvc", "nvc++", "nvcc", "nvdisasm", "ptxas", "python3", "rustc", "valgrind"),
-)
+_PROGRAMS = """
+    ar bash c++ cargo cc clang clang++ cmake compute-sanitizer cuobjdump g++ gcc gfortran gmake hipcc icpx icx
+    ld make mpic++ mpicc mpicxx mpirun ncu ninja nsys nvc nvc++ nvcc nvdisasm ptxas python3 rustc valgrind
+""".split()  # noqa: SIM905 - a list would have each on a line of its own
 """Programs that build and measure: a name that is like one of them, and of no program here, is misspelt."""
 
 _NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
@@ -102,34 +77,38 @@ def is_installed(module: str) -> bool:
         return False
 
 
+def nearest(name: str, names: Collection[str], similarity: float = MISSPELT) -> str:
+    """Return the one of some names that a misspelt one is most like; empty if it is like none."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, sorted(names), n=1, cutoff=similarity)), "")
+
+
 def installed_near(module: str, course_modules: Collection[str] = ()) -> str:
     """Return the module whose name is misspelt, of `course_modules` or packages; empty if none is like it.
 
     The modules of grader's own extras count, installed or not.
     """
-    from difflib import get_close_matches
-
     packages = {*_packages(), *MODULES, *(package for package in EXTRAS if package.isidentifier())}
     for names, cutoff in (
         (course_modules, MISSPELT_FILE),
         (packages, MISSPELT),
         (sys.stdlib_module_names, MISSPELT),
     ):
-        if near := get_close_matches(module, sorted(names), n=1, cutoff=cutoff):
-            return near[0]
+        if near := nearest(module, names, cutoff):
+            return near
     return ""
 
 
 def submodule_near(package: str, name: str) -> str:
     """Return the module of a package whose name is misspelt; empty if it has that one, or none is like it."""
     import pkgutil
-    from difflib import get_close_matches
 
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or []
     names = [module.name for module in pkgutil.iter_modules([*folders])]
     first = name.partition(".")[0]
-    return "" if first in names else next(iter(get_close_matches(first, names, n=1, cutoff=MISSPELT)), "")
+    return "" if first in names else nearest(first, names)
 
 
 def misspelt(module: str, course_modules: Collection[str] = ()) -> str:
@@ -147,12 +126,10 @@ def misspelt(module: str, course_modules: Collection[str] = ()) -> str:
 def misspelt_programs(names: Collection[str]) -> Iterator[str]:
     """Yield `no program is called …` for each name that is of no program here, with the one that is meant."""
     import shutil
-    from difflib import get_close_matches
 
     for name in dict.fromkeys(names):
-        if name not in _PROGRAMS and shutil.which(name) is None:
-            for near in get_close_matches(name, _PROGRAMS, n=1, cutoff=MISSPELT):
-                yield f"no program is called {name}; did you mean {near}?"
+        if name not in _PROGRAMS and shutil.which(name) is None and (near := nearest(name, _PROGRAMS)):
+            yield f"no program is called {name}; did you mean {near}?"
 
 
 def not_installed(modules: Collection[str]) -> Iterator[str]:
@@ -220,20 +197,18 @@ def error_of_import(error: BaseException, where: str, folder: Path, file: Path) 
 
 def _missing_name(error: BaseException) -> str:
     """Return which name a module lacks and what to write; empty for other errors than of such an import."""
-    from difflib import get_close_matches
-
     match = _NAME.match(str(error)) if isinstance(error, ImportError) else None
     if not match:
         return ""
     name, module = match.groups()
     if module.partition(".")[0] == PROJECT:
         modules = _api()
-        near = get_close_matches(name, modules, n=1, cutoff=MISSPELT)
+        near = nearest(name, modules)
         advice = f"{PROJECT}.api has the names that a course may import"
-        advice = f"write from {modules[near[0]]} import {near[0]}" if near else advice
+        advice = f"write from {modules[near]} import {near}" if near else advice
     else:
-        near = get_close_matches(name, vars(sys.modules.get(module, sys)), n=1)
-        advice = f"did you mean {near[0]}?" if near else "correct the name"
+        near = nearest(name, vars(sys.modules.get(module, sys)), MISSPELT_NAME)
+        advice = f"did you mean {near}?" if near else "correct the name"
     _, _, file = module.removeprefix(f"{PACKAGE}.").partition(".")
     if module.startswith(f"{PACKAGE}."):
         module = f"{file}.py"

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,6 +21,7 @@ from grader.extras import ANY_PIP, install_command
 from grader.harness.device_errors import must_need_no_gpu
 from grader.harness.missing import lacked_module
 from grader.harness.server_spec import RUN_TESTS
+from grader.installed import MISSPELT_NAME, nearest
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option, refuse
 from grader.model.score import Award
@@ -87,8 +87,8 @@ class Pytest(CheckKind):
         folder = Path(assignment, "given")
         if not (folder / options.file).is_file():
             names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
-            near = get_close_matches(options.file, names, n=1)
-            advice = f"did you mean {near[0]}?" if near else "a file of tests is the course's own"
+            near = nearest(options.file, names, MISSPELT_NAME)
+            advice = f"did you mean {near}?" if near else "a file of tests is the course's own"
             yield "file", f"given/{options.file} is not there; {advice}"
             return
         names_there = collected_names(folder / options.file)

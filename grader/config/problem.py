@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from grader.coursecode import missing_file
 from grader.errors import CourseError, GraderError
 from grader.files import show_path
-from grader.installed import error_of_import
+from grader.installed import error_of_import, nearest
 from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -67,9 +67,7 @@ def place_of(function: Any) -> str:
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = CLOSE) -> str | None:
     """Return the candidate most similar to a name; None if none is close enough."""
-    import difflib
-
-    return next(iter(difflib.get_close_matches(name, list(candidates), n=1, cutoff=cutoff)), None)
+    return nearest(name, [*candidates], cutoff) or None
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:

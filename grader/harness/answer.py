@@ -15,6 +15,7 @@ from grader.harness.exchange import RoundTrip
 from grader.harness.student_process import StudentProcess
 from grader.harness.trace import read_trace
 from grader.harness.tracebacks import innermost_first
+from grader.installed import MISSPELT_NAME, nearest
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
 from grader.subject.wire import DEPTH, JSON_BYTES, NODES, Decoder, Malformed
@@ -93,15 +94,13 @@ def _refused(
 
 def _similar(doing: str, names: list[str], classes: list[str], others: Callable[[], Collection[str]]) -> str:
     """Say where a missing function may be, in the program's words, of which no more than a few are read."""
-    from difflib import get_close_matches
-
     within = [name[:80] for name in classes[:1] if type(name) is str]
     if within:
         return f"; class {within[0]} has one: it must stand outside of it"
-    listed = [name[:80] for name in names[:50] if type(name) is str]
+    listed = {name[:80] for name in names[:50] if type(name) is str}
     asked_for = others() if listed else ()
-    near = get_close_matches(doing.removesuffix("()"), [name for name in listed if name not in asked_for], 1)
-    return f"; did you mean {near[0]}()?" if near else ""
+    near = nearest(doing.removesuffix("()"), listed.difference(asked_for), MISSPELT_NAME)
+    return f"; did you mean {near}()?" if near else ""
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

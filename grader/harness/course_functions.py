@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from grader.coursecode import course_module, line_of, missing_file
 from grader.coursesyntax import keyword_line
 from grader.errors import CourseError
 from grader.files import show_path
-from grader.installed import error_of_import
+from grader.installed import MISSPELT_NAME, error_of_import, nearest
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
 from grader.subject.wire import JSON_BYTES, Encoder, TooLarge, written
 
@@ -219,8 +218,8 @@ class CourseFunctions:
         for name in arguments:
             line = 0 if name in parameters else keyword_line(self._folder / INPUTS, name, family)
             if line:
-                near = get_close_matches(name, parameters, n=1)
-                advice = f"did you mean {near[0]}?" if near else f"it takes {', '.join(parameters)}"
+                near = nearest(name, parameters, MISSPELT_NAME)
+                advice = f"did you mean {near}?" if near else f"it takes {', '.join(parameters)}"
                 where = f"{show_path(self._folder / INPUTS)}:{line}"
                 return f"{where}: gives {name}, which {called} does not take; {advice}"
         return ""

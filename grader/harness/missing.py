@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.errors import CourseError
 from grader.filenames import COPY, meant
+from grader.installed import MISSPELT_NAME, nearest
 from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Fault, Observation, Outcome
 from grader.model.submission import Submission
@@ -140,11 +141,9 @@ def lacked_name(note: str) -> tuple[str, str]:
 
 def undefined(file: str, name: str, names: Collection[str]) -> str:
     """Say that a file defines no such function or class, with the one of `names` that is nearly it."""
-    from difflib import get_close_matches
-
     lower = {other.lower(): other for other in names if other != name}
-    near = get_close_matches(name.lower(), lower, 1)
-    return f"{file} defines no {name}" + (f"; did you mean {lower[near[0]]}?" if near else "")
+    near = nearest(name.lower(), lower, MISSPELT_NAME)
+    return f"{file} defines no {name}" + (f"; did you mean {lower[near]}?" if near else "")
 
 
 def file_advice(note: str, submission: Submission) -> str:

@@ -7,7 +7,6 @@ import builtins
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,7 +16,7 @@ from types import ModuleType
 from grader.checks.source import Source, decorators
 from grader.config.problem import KeyPath, Problem, suggestion
 from grader.files import show_path
-from grader.installed import MISSPELT, is_installed, misspelt
+from grader.installed import is_installed, misspelt, nearest
 from grader.model.rubric import Rubric
 from grader.selftest.declared import modules_of
 from grader.subject.tools.names import ModuleNames
@@ -165,8 +164,8 @@ def _objection(name: str) -> str:
         if inner is _ABSENT:
             inner = _imported(f"{checked}.{part}") if isinstance(value, ModuleType) else None
             if inner is None and not _has_module(f"{checked}.{part}"):
-                near = get_close_matches(part, dir(value), n=1, cutoff=MISSPELT)
-                return f"{checked}{_version(value)} has no {part}; did you mean {near[0]}?" if near else ""
+                near = nearest(part, dir(value))
+                return f"{checked}{_version(value)} has no {part}; did you mean {near}?" if near else ""
         value, checked = inner, f"{checked}.{part}"
     return ""
 
