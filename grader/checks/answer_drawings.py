@@ -16,6 +16,9 @@ from grader.model.drawing import Drawing, MarkedText, Paragraph, Pictures, Value
 from grader.model.magnitude import number
 from grader.model.observation import Observation
 
+_DECIDES = "All points of a certain answer count at once; everything else a person decides."
+_DECIDES_NOTHING = "Nothing counts until a person has decided."
+
 
 def suggestion_for(options: AnswerOptions, observation: Observation) -> Suggestion:
     """Return what the matchers suggest for an observed answer."""
@@ -59,7 +62,7 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
         if options.model:
             yield MarkedText(title="Model answer", text=options.model)
         if suggestion.parts and text:
-            yield _suggested(suggestion)
+            yield _suggested(suggestion, options)
     elif options.model:
         yield MarkedText(title="Model answer", text=options.model)
     yield from points_drawings(options.criteria, observation)
@@ -113,7 +116,7 @@ def answer_parts(facts: Mapping[str, Any], spans: Iterable[tuple[int, int]]) -> 
     return tuple(parts)
 
 
-def _suggested(suggestion: Suggestion) -> ValueTable:
+def _suggested(suggestion: Suggestion, options: AnswerOptions) -> ValueTable:
     rows = tuple(
         (
             part.criterion.name,
@@ -123,10 +126,11 @@ def _suggested(suggestion: Suggestion) -> ValueTable:
         )
         for part in suggestion.parts
     )
+    counts = _DECIDES if options.decides else _DECIDES_NOTHING
     total = ("Together", "", number(suggestion.points), number(suggestion.possible))
     return ValueTable(
         title="Suggested points",
-        caption="A suggestion of a program that looks for words. Nothing counts until a person has decided.",
+        caption=f"A suggestion of a program that looks for words. {counts}",
         head=("Criterion", "Finding", "Suggested", "Of"),
         words=frozenset({1}),
         rows=(*rows, total) if len(rows) > 1 and suggestion.useful else rows,

@@ -351,6 +351,13 @@ def test_staff_read_everything_and_the_student_never_the_model_answer(homework):
         assert "Secret model" not in file.read_text(), file.name
 
 
+def test_staff_read_of_each_suggestion_whether_it_may_count(homework):
+    homework.grade(RIGHT)
+    staff = homework.page()
+    assert staff.count("Nothing counts until a person has decided.") == 1, "memories"
+    assert staff.count("All points of a certain answer count at once") == 1, "shape"
+
+
 def test_the_student_reads_the_model_answer_when_the_grade_is_final_and_published(homework):
     homework.grade(RIGHT)
     rows = homework.export()
