@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -46,8 +46,8 @@ class Files(CheckKind):
             "Files that must be there; `*` and `?` stand for anything, and one file that fits is enough."
         )
         pdf: Literal["named", "opened"] = option(
-            "What a required file must be whose name ends in .pdf: only named so, or a PDF that opens and "
-            "shows something.",
+            "What a required file must be whose name ends in .pdf, where none of another ending fits, too: "
+            "only named so, or a PDF that opens and shows something.",
             default="named",
         )
         extra: Literal["ignored", "noted", "costs"] = option(
@@ -85,11 +85,13 @@ class Files(CheckKind):
         """Compare names; the sizes are those of the unpacked files."""
         sizes = {file: context.size(file) for file in context.files}
         extra = tuple(file for file in context.dropped if not junk_part(file))
+        others = [file for file in sizes if not any(fnmatchcase(file, one) for one in options.required)]
         cases = []
         for pattern in options.required:
-            case = _look(pattern, sizes, extra)
-            if options.pdf == "opened" and pattern.lower().endswith(".pdf") and all(case.agrees.values()):
-                opened = _opened(context, case)
+            case = _look(pattern, sizes, (*others, *extra))
+            present = [file for file in sizes if sizes[file] and fnmatchcase(file, pattern)]
+            if options.pdf == "opened" and present and all(map(_is_pdf, present)):
+                opened = _opened(context, case, present)
                 if isinstance(opened, Observation):
                     return opened
                 case = opened
@@ -131,12 +133,12 @@ def _sizes(folder: Path) -> dict[str, int]:
     return {file: size for file, size in sizes.items() if not junk_part(file)}
 
 
-def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Case:
+def _look(pattern: str, sizes: Mapping[str, int], others: tuple[str, ...]) -> Case:
     present = [file for file in sizes if fnmatchcase(file, pattern)]
     filled = any(sizes[file] for file in present)
     note = ""
     if not present:
-        near = meant(pattern, (*sizes, *extra))
+        near = meant(pattern, others, sizes)
         note = f"{pattern} is missing" + (f", but {near[0]} was handed in: {near[1]}" if near else "")
     elif not filled:
         note = f"{present[0]} is empty"
@@ -149,18 +151,27 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
     )
 
 
-def _opened(context: CheckContext, case: Case) -> Case | Observation:
-    """The same case, where the file must be a PDF that shows something; or a fault of ours."""
-    file = case.returned.partition(", ")[0]
-    report = read_report(context, file)
-    if isinstance(report, Observation):
-        return report
-    problem = report.get("problem") or (BLANK if report["blank"] else "")
-    if problem:
-        return replace(case, agrees={**case.agrees, "opens": False}, note=f"{file} {problem}")
-    if report["unread"] and not report.get("pages"):
-        return replace(case, note=f"{file}: {report['unread']}")
-    return replace(case, agrees={**case.agrees, "opens": True})
+def _is_pdf(file: str) -> bool:
+    """Tell whether a file is a PDF by its name."""
+    return file.lower().endswith(".pdf")
+
+
+def _opened(context: CheckContext, case: Case, files: Sequence[str]) -> Case | Observation:
+    """The same case, where one of these files must be a PDF that shows something; or a fault of ours."""
+    looked: list[Case] = []
+    for file in files:
+        report = read_report(context, file)
+        if isinstance(report, Observation):
+            return report
+        problem = report.get("problem") or (BLANK if report["blank"] else "")
+        if problem:
+            looked.append(replace(case, agrees={**case.agrees, "opens": False}, note=f"{file} {problem}"))
+        elif report["unread"] and not report.get("pages"):
+            looked.append(replace(case, note=f"{file}: {report['unread']}"))
+        else:
+            return replace(case, agrees={**case.agrees, "opens": True})
+    # what may be right, and cannot be opened here, is left to a person
+    return next((each for each in looked if all(each.agrees.values())), looked[0])
 
 
 def _met(case: Case) -> bool | None:

@@ -159,6 +159,35 @@ def test_a_pdf_can_have_to_open_and_to_show_something(real_context, tmp_path, co
     assert found.reason.startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("contents", "fraction"),
+    [
+        ({"hw1.pdf": b"a text"}, 0.0),
+        ({"hw1.pdf": pdf("max_kernel")}, 1.0),
+        ({"hw1.pdf": b"a text", "hw1.md": b"# max_kernel"}, 1.0),
+        ({"hw1.pdf": b"a text", "hw1.md": b""}, 0.0),
+        ({"hw1.PDF": b"a text", "hw1.pdf": pdf("max_kernel")}, 1.0),
+    ],
+)
+def test_a_pdf_that_fits_a_pattern_is_opened_where_nothing_else_fits(
+    real_context, tmp_path, contents, fraction
+):
+    context = real_context(dict.fromkeys(contents, ""), {})
+    for name, content in contents.items():
+        (tmp_path / "workspace" / name).write_bytes(content)
+    chosen = options(required=("hw1.*",), pdf="opened")
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
+    assert (found.fraction, found.undecided) == (fraction, False)
+
+
+def test_a_file_that_is_asked_for_is_not_the_one_that_was_meant():
+    required = ("stats.py", "main.py")
+    assert award({"stats.py": 10}, required=required).reason == "main.py is missing"
+    assert award({"stats.py": 10}, required=("main.py",)).reason == "main.py is missing"
+    found = award({"stats.py": 10, "Main.py": 10}, required=required)
+    assert found.reason == "main.py is missing, but Main.py was handed in: it must be called main.py"
+
+
 def test_a_pdf_that_is_only_named_is_not_opened():
     found = award({"hw1.pdf": 20}, required=("hw1.pdf",))
     assert found.fraction == 1.0
