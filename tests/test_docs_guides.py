@@ -20,10 +20,12 @@ def course(folder: Path) -> Reader:
     return reader
 
 
-def follow(reader: Reader, page: str) -> str:
-    """Write the files of a page's whole assignment and type its commands; what the last one printed."""
+def follow(reader: Reader, page: str, section: str = "## A whole assignment") -> str:
+    """Write the files of one section of a page and type its commands; what the last one printed."""
     printed = ""
     for step in steps(page, until="## What else there is to know"):
+        if step.heading != section:
+            continue
         if step.file:
             reader.writes(step)
         else:
@@ -60,6 +62,74 @@ def test_the_guide_to_cpp_makes_an_assignment_that_passes_verify(tmp_path: Path)
     done = reader.types("grader verify")
     assert done.returncode == 4
     assert "heat/reference" in done.stdout
+
+
+def change(file: Path, *changes: tuple[str, str]) -> None:
+    """Replace texts of a file, each of which is there."""
+    text = file.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
+def test_a_program_with_sanitizers_that_cannot_be_linked_costs_its_own_items_alone(tmp_path: Path):
+    reader = course(tmp_path)
+    follow(reader, "how-to/compile.md")
+    products, reserve = 'products=("libheat.so", "bounds", "race")', "reserve_mb=40_000_000"
+    page = (DOCS / "how-to/compile.md").read_text()
+    assert f"`{products}`" in page
+    assert f"`{reserve}`" in page
+    change(
+        reader.cwd / "assignments/heat/assignment.py",
+        ('products=("libheat.so",)', products),
+        ("memory_mb=1024", f"memory_mb=1024, {reserve}"),
+    )
+    change(reader.cwd / "rubrics/heat.yaml", ("points: 10\nitems", "points: 12\nitems"))
+    for name in ("heat_broken", "heat_edge"):
+        file = reader.cwd / f"tests/submissions/{name}/expected.yaml"
+        change(file, ("  heat.step: 0\n", "  heat.step: 0\n  heat.bounds: 0\n  heat.race: 0\n"))
+    printed = follow(reader, "how-to/compile.md", "## Sanitizers")
+    assert "3 submissions, 1 reference and 1 starter: 5 as expected" in printed
+    card = reader.types("grader run submissions/heat_main.tar.gz").stdout
+    assert card.count("multiple definition of `main'") == 2
+    # a read beyond the plate leaves the results right
+    beyond = reader.cwd / "ann/heat.cpp"
+    beyond.parent.mkdir()
+    beyond.write_text((reader.cwd / "assignments/heat/reference/heat.cpp").read_text())
+    change(beyond, ("long columns) {", "long columns) {\n  volatile double next = before[rows * columns];"))
+    card = reader.types("grader run ann").stdout
+    assert "ended with status 1 instead of 0" in card
+    assert "11 / 12" in card
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
+def test_a_program_that_was_not_handed_in_costs_its_own_items_alone(tmp_path: Path):
+    reader = course(tmp_path)
+    follow(reader, "how-to/programs.md")
+    page = (DOCS / "how-to/programs.md").read_text()
+    written = ('accepts=("words.cpp", "lines.cpp")', "requires={}", 'products=("words", "lines")')
+    assert [text for text in written if f"`{text}`" not in page] == []
+    change(
+        reader.cwd / "assignments/words/assignment.py",
+        ('accepts=("words.cpp",)', written[0]),
+        ('requires={"driver": ("words.cpp",)}', written[1]),
+        ('products=("words",)', written[2]),
+    )
+    change(reader.cwd / "rubrics/words.yaml", ("points: 10\nitems", "points: 15\nitems"))
+    printed = follow(reader, "how-to/programs.md", "## Several programs")
+    assert "1 submission, 1 reference and 1 starter: 3 as expected" in printed
+    card = reader.types("grader run submissions/words_blanks.tar.gz").stdout
+    assert "lines.cpp: No such file or directory" in " ".join(card.replace("│", "").split())
+    # nor does one that does not compile cost the other's
+    handed_in = reader.cwd / "ann"
+    handed_in.mkdir()
+    (handed_in / "words.cpp").write_text("int main() { return 0 }\n")
+    (handed_in / "lines.cpp").write_text((reader.cwd / "assignments/words/reference/lines.cpp").read_text())
+    assert "5 / 15" in reader.types("grader run ann").stdout
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ class BuildKind(CheckKind):
         )
         on_cpu: bool = option(
             "Whether a machine that lacks nvcc, or what belongs to it, builds for its CPU, for items with "
-            "`simulated_inputs`.",
+            "`simulated_inputs`. Where nvcc is and no GPU, it builds both ways without this.",
             default=False,
         )
 
