@@ -66,15 +66,29 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course:
         advice = "add it to accepts in assignment.py"
         advice = f"move it to given/, or {advice}" if by_course else advice
         return f"{quoted(pattern)} lies in reference/ alone, and no pattern of accepts fits it; {advice}"
-    advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
-    return f"no pattern of accepts fits {quoted(pattern)}; {advice}"
+    return _absent(pattern, accepts, _files(folder / "given") if by_course else None)
+
+
+def _absent(pattern: str, accepts: Collection[str], given: Collection[str] | None) -> str:
+    """Return the message on a file of nobody's; without `given` it can only be the submission's."""
+    near = closest(pattern, [*accepts, *(given or ())])
+    if given is None:
+        advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
+        return f"no pattern of accepts fits {quoted(pattern)}; {advice}"
+    advice = f"write given/{pattern}, or name it in accepts if students hand it in"
+    advice = f"did you mean {near}?" if near else advice
+    return f"given/ has no {quoted(pattern)}, and no pattern of accepts fits it; {advice}"
 
 
 def _fits_nothing(accepts: Collection[str], folder: Path) -> bool:
     """Tell whether patterns fit no file of the reference, which has some."""
-    reference = folder / "reference"
-    files = [path.relative_to(reference).as_posix() for path in reference.rglob("*") if path.is_file()]
+    files = _files(folder / "reference")
     return bool(files) and not any(overlap(file, pattern) for file in files for pattern in accepts)
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the files below a folder, by paths relative to it."""
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 def _has(folder: Path, pattern: str) -> bool:
@@ -98,7 +112,7 @@ def replaced_files(assignment: Assignment, folder: Path) -> tuple[str, ...]:
     content may come with the task, unless nothing else is compiled.
     """
     reference, given = folder / "reference", folder / "given"
-    files = {path.relative_to(reference).as_posix() for path in reference.rglob("*") if path.is_file()}
+    files = {*_files(reference)}
     compiled = {file for file in files if assignment.build and file.endswith(SOURCES)}
     both = sorted(file for file in files if file.endswith((".py", *SOURCES)) and (given / file).is_file())
     nothing_else = compiled <= {*both}

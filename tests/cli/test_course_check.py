@@ -225,7 +225,7 @@ def item(keys: str) -> str:
             RUBRIC,
             "  - id",
             item('script, file: "vector.py"'),
-            '].file: no pattern of accepts fits "vector.py"; did you mean vectors.py?',
+            '].file: given/ has no "vector.py", and no pattern of accepts fits it; did you mean vectors.py?',
         ),
         (
             RUBRIC,
@@ -243,7 +243,7 @@ def item(keys: str) -> str:
             ASSIGNMENT,
             "limits=",
             'requires={"vectors": ("utils.py",)}, limits=',
-            ":17: requires: ['vectors']: no pattern of accepts fits \"utils.py\"",
+            ":17: requires: ['vectors']: given/ has no \"utils.py\", and no pattern of accepts fits it; ",
         ),
         (
             ASSIGNMENT,
@@ -1127,7 +1127,10 @@ def test_a_run_refuses_a_required_file_that_nobody_can_hand_in(course):
     path.write_text(path.read_text().replace("limits=", 'requires={"vectors": ("utils.py",)}, limits='))
     done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
     assert done.returncode == 4
-    assert "requires: ['vectors']: no pattern of accepts fits \"utils.py\"" in done.stderr
+    assert (
+        "requires: ['vectors']: given/ has no \"utils.py\", and no pattern of accepts fits it; "
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(("accepts", "why"), [("./vectors.py", "lets in nothing"), ("a.py", "fits no file")])

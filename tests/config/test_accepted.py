@@ -70,6 +70,24 @@ def test_a_file_of_the_course_is_handed_in_by_nobody(tmp_path: Path):
     assert not unaccepted("hw.py", assignment, tmp_path, by_course=False)
 
 
+def test_a_misspelt_or_forgotten_file_of_the_course_is_not_asked_of_students(tmp_path: Path):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/bounds.py").touch()
+    (tmp_path / "given/main.cpp").touch()
+    assignment = Assignment(name="hw", title="HW", accepts=("prims.cpp",))
+    why = "and no pattern of accepts fits it"
+    assert unaccepted("bound.py", assignment, tmp_path) == (
+        f'given/ has no "bound.py", {why}; did you mean bounds.py?'
+    )
+    assert unaccepted("race.py", assignment, tmp_path) == (
+        f'given/ has no "race.py", {why}; write given/race.py, or name it in accepts if students hand it in'
+    )
+    # what students write is not looked for among the files of the course
+    assert unaccepted("bound.py", assignment, tmp_path, by_course=False) == (
+        'no pattern of accepts fits "bound.py"; add one to accepts in assignment.py'
+    )
+
+
 def test_a_file_of_the_reference_alone_is_to_be_moved_or_asked_for(tmp_path: Path):
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference/driver.py").touch()

@@ -61,7 +61,7 @@ OF_RUBRIC: tuple[Mistake, ...] = (
     ("at_least: {count: 3}", "at_least: {cont: 3}", "cont: is not among the numbers"),
     ('count: "primes: {}"', 'count: "primes: "', "numbers.count: must hold {} once"),
     ("exit_status: 1", "exit_status: 300", "items[3].exit_status: a program ends with 0 to"),
-    ("file: count.py", "file: cuont.py", 'items[3].file: no pattern of accepts fits "cuont.py"'),
+    ("file: count.py", "file: cuont.py", 'items[3].file: given/ has no "cuont.py"'),
     ("title: A program.", "titel: A program.", "items[3].titel: unknown key; did you mean title?"),
 )  # fmt: skip
 COURSE = """\
