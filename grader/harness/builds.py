@@ -211,7 +211,10 @@ class Builds:
                     return CourseError(f"{line}; correct the file", output=built.output)
         if why := missing_for_make(built.errors, self._build.command):
             return CourseError(why, output=built.output)
-        places = "given/ or products in assignment.py" if ENDED_WELL in built.note else "or given/"
+        is_located = any(error.line for error in built.errors)
+        places = "or given/" if is_located else "given/, or command in assignment.py"
+        if ENDED_WELL in built.note:
+            places = "given/ or products in assignment.py"
         if built.outcome is not Outcome.NOT_BUILT:  # it met a limit
             places = "given/, or memory_mb or wall_s of the build in assignment.py"
         return CourseError(

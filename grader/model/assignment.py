@@ -28,6 +28,8 @@ _BETWEEN = re.compile(r"[,;]?\s+")
 """What parts names that are written as one text."""
 _BRACED = re.compile(r"(?<!\$)\{\w+\}")
 """A word in braces, unless a shell reads it."""
+_OPTIONS = re.compile(r"-\w+(?:\s+-\w+)+")
+"""Several options in one text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,8 @@ class Build:
                 f"build: variable: {self.variable!r} is no name of a variable that is free; "
                 "write one of capital letters, digits and _, such as LIBRARY"
             )
+        for name, programs in (("command", self.command[:1]), ("programs", self.programs)):
+            _require_single_words(name, getattr(self, name), programs)
         for word in self.command:
             if (typed := _BRACED.search(word)) and typed[0] != "{arch}":
                 raise ValueError(f"build: command: {word}: only {{arch}} is filled in; write that")
@@ -199,6 +203,16 @@ def _require_amounts(of: Limits | Build, least: Mapping[str, float], what: str) 
                 f"{where}: {limit.name}: {value:,} is too {side} for any {what} (the bound is {bound:,})"
             )
             raise ValueError(f"{message}; mind the unit, which the name ends with")
+
+
+def _require_single_words(name: str, words: Sequence[str], programs: Sequence[str]) -> None:
+    """Raise ValueError for a program of a build, without its path, or options, in one text with others."""
+    for word in words:
+        parts = word.split()
+        is_program = word in programs and "/" not in word
+        if len(parts) > 1 and (is_program or _OPTIONS.fullmatch(word)):
+            written = tuple(part for other in words for part in (parts if other == word else [other]))
+            raise ValueError(f"build: {name}: {word!r} are several words; write {written!r}")
 
 
 class SingleTextError(ValueError):

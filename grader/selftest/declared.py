@@ -123,7 +123,8 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
     if message := _makefile_objection(assignment, given) or _target_objection(assignment, folder / "given"):
         yield "build", message
     if assignment.build:
-        yield from (("programs", Remark(line)) for line in misspelt_programs(assignment.build.programs))
+        named = (("programs", assignment.build.programs), ("command", assignment.build.command[:1]))
+        yield from ((field, Remark(line)) for field, names in named for line in misspelt_programs(names))
         variable = assignment.build.variable
         for name, place in ((n, at) for read in variables_read(folder).values() for n, at in read.items()):
             if name != variable and closest(name, [variable]):

@@ -604,7 +604,7 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
         (
             {"given/Makefile": "all:\n\tg++ -B/none -c -x nothing src/work.c\n"},
             CourseError,
-            "reference: cannot be built: .*; correct it, or given/",
+            "reference: cannot be built: .*; correct it, given/, or command in assignment.py",
         ),
         (
             {"given/Makefile": "all:\n\t@echo cc1plus cannot be loaded; exit 127\n"},

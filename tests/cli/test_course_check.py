@@ -103,7 +103,8 @@ def test_a_team_of_one_that_may_be_misspelt_is_a_remark(course):
 
 
 def test_a_program_whose_name_is_misspelt_is_a_remark(course):
-    build = f'{BUILD}(command=("make",), {PRODUCTS}, programs=("make", "g+++", "nvcc", "g++-13", "my_tool"))'
+    programs = '("make", "g+++", "nvcc", "g++-13", "my_tool")'
+    build = f'{BUILD}(command=("makee", "-s"), {PRODUCTS}, programs={programs})'
     file = course / ASSIGNMENT
     file.write_text(file.read_text().replace("limits=", f"build={build}, limits="))
     (course / "assignments/vectors/given").mkdir()
@@ -115,6 +116,7 @@ def test_a_program_whose_name_is_misspelt_is_a_remark(course):
     lines = [line for line in done.stderr.splitlines() if "program" in line]
     assert [re.sub(r":[0-9:]+:", ":", line) for line in lines] == [
         f"grader: {ASSIGNMENT}: programs: no program is called g+++; did you mean g++?",
+        f"grader: {ASSIGNMENT}: command: no program is called makee; did you mean make?",
         f"grader: {RUBRIC}: items[0].programs: no program is called compute-sanitiser; did you mean "
         "compute-sanitizer?",
     ]
@@ -331,6 +333,7 @@ def item(keys: str) -> str:
                     '"make -O"',
                     ": must be a tuple of texts, got the text 'make -O'; write ('make', '-O')",
                 ),
+                ('("make -O",)', ":17: build: command: 'make -O' are several words; write ('make', '-O')"),
                 ('("make", "A={ARCH}")', ": command: A={ARCH}: only {arch} is filled in; write that"),
                 (
                     '("make",)',
