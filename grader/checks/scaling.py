@@ -72,12 +72,14 @@ class Scaling(CheckKind):
             "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",
             default=(1, 2, 4, 8),
             above=0,
+            example="[1, 2]",
         )
         at_least: Mapping[str, float] = option(
             "How many times faster than on the fewest it must be, by number of cores, as in {'4': 2.5}.",
             judges=True,
             default_factory=dict,
             above=0,
+            example='{"2": 1.5}',
         )
         rounds: int = option("The least number of rounds, 5 or more.", default=5, above=4)
         budget_s: float = option("Seconds after which no further round begins.", default=30.0, above=0)

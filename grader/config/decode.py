@@ -18,7 +18,6 @@ from grader.model.options import problems_of, required
 
 T = TypeVar("T")
 Reader = Callable[[Any, KeyPath, "DecodeState"], Any]
-
 Maker = Callable[[Any, float | None], Reader]
 
 _IMPOSSIBLE = re.compile(r"is out of range|must be in|^has no ")
@@ -55,6 +54,8 @@ class DecodeState:
     problems: list[Problem] = field(default_factory=list)
     advise: Callable[[KeyPath], str] = field(default=lambda path: "")
     """Returns what to do about an unknown key that resembles no other; empty for the usual advice."""
+    examples: dict[KeyPath, str] = field(default_factory=dict)
+    """What to write by path of a key, where its type alone does not tell."""
 
     def wrong(self, path: KeyPath, message: str, *, once: bool = False) -> Any:
         """Report a problem; with `once` the first line with this message tells it for all paths."""
@@ -75,6 +76,7 @@ class Key:
     required: bool
     above: float | None = None
     doc: str = ""
+    example: str = ""
 
 
 def decode(
@@ -97,6 +99,7 @@ def keys_of(kind: Any) -> Mapping[str, Key]:
             required=required(f),
             above=f.metadata.get("above"),
             doc=f.metadata.get("doc", ""),
+            example=f.metadata.get("example", ""),
         )
         for f in fields(kind)
     }
@@ -115,6 +118,8 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Decode
     values = {}
     for name, key in keys.items():
         if name in data:
+            if key.example:
+                reading.examples[*path, name] = f"; write it as in {key.example}"
             value = reader(key.kind, key.above)(data[name], (*path, name), reading)
             if value is not INVALID:
                 values[name] = value
@@ -126,8 +131,7 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Decode
 def describe(kind: Any, above: float | None = None) -> str:
     """Describe the values of a type for a message, such as `a number > 0`."""
     if kind in _PLAIN:
-        bound = f" > {above:g}" if above is not None and kind in (int, float) else ""
-        return _PLAIN[kind] + bound
+        return _PLAIN[kind] + (f" > {above:g}" if above is not None and kind in (int, float) else "")
     if supertype := getattr(kind, "__supertype__", None):
         return describe(supertype, above)
     origin = get_origin(kind)
@@ -228,8 +232,7 @@ def _exact_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if isinstance(data, kind):
             return data
-        scalar = kind is str and isinstance(data, int | float)
-        advice = "; put it in quotes" if scalar else ""
+        advice = "; put it in quotes" if kind is str and isinstance(data, int | float) else ""
         return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}{advice}")
 
     return read
@@ -302,7 +305,7 @@ def _tuple_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if not isinstance(data, list):
             short = isinstance(data, str | int | float) and len(str(data)) <= QUOTED
-            advice = f"; write [{data}]" if short else ""
+            advice = reading.examples.get(path, f"; write [{data}]" if short else "")
             return reading.wrong(path, f"must be a list, got {quoted(data)}{advice}")
         items = tuple(read_item(item, (*path, index), reading) for index, item in enumerate(data))
         return INVALID if any(entry is INVALID for entry in items) else items
@@ -320,7 +323,8 @@ def _mapping_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if not isinstance(data, Mapping):
             name = data if isinstance(data, str) and data.isidentifier() else "NAME"
-            return reading.wrong(path, f"must be a mapping, got {quoted(data)}; write {{{name}: {inner}}}")
+            advice = reading.examples.get(path, f"; write {{{name}: {inner}}}")
+            return reading.wrong(path, f"must be a mapping, got {quoted(data)}{advice}")
         entries = {name: read_value(entry, (*path, name), reading) for name, entry in data.items()}
         return INVALID if any(entry is INVALID for entry in entries.values()) else entries
 

@@ -84,6 +84,7 @@ def option(
     above: float | None = None,
     like: str = "",
     secret: bool = False,
+    example: str = "",
     **default: Any,
 ) -> Any:
     """Declare a field of an `Options` dataclass.
@@ -93,9 +94,17 @@ def option(
     `above` is a bound that a number must exceed. `like` names another key, whose value is `module.function`:
     an oracle that is left out is the one with that function's name. `secret=True` keeps the value, such as a
     model answer, from students until their grades are final and published; it needs a default, which stands
-    in its place. `default` or `default_factory` as for dataclasses.
+    in its place. `example` is a whole value in YAML, for whoever gives one that is no list or no mapping.
+    `default` or `default_factory` as for dataclasses.
     """
-    metadata = {"doc": doc, "judges": judges, "above": above, "like": like, "secret": secret}
+    metadata = {
+        "doc": doc,
+        "judges": judges,
+        "above": above,
+        "like": like,
+        "secret": secret,
+        "example": example,
+    }
     return field(metadata=metadata, **default)
 
 

@@ -228,3 +228,23 @@ def test_numbers_need_not_be_finite_where_evidence_is_read() -> None:
 def test_a_type_that_plain_data_cannot_hold_is_a_fault_of_ours(kind: Any) -> None:
     with pytest.raises(TypeError, match="cannot be read from plain data"):
         decode(kind, {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    counts: tuple[int, ...] = option("", default=(), example="[1, 2]")
+    factors: Mapping[str, float] = option("", default_factory=dict, example='{"2": 1.5}')
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ({"counts": 2}, "counts: must be a list, got 2; write it as in [1, 2]"),
+        ({"counts": {}}, "counts: must be a list, got a mapping; write it as in [1, 2]"),
+        ({"counts": ["a"]}, 'counts[0]: must be a whole number, got "a"'),
+        ({"factors": 1.5}, 'factors: must be a mapping, got 1.5; write it as in {"2": 1.5}'),
+    ],
+)
+def test_a_value_of_another_form_is_told_with_the_example_of_its_key(data: Any, line: str) -> None:
+    _, found = decode(Steps, data)
+    assert [str(problem) for problem in found] == [line]
