@@ -57,16 +57,24 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course:
     if _has(folder / "given", pattern):
         advice = "name a file of the submission"
         return "" if by_course else f"{quoted(pattern)} lies in given/, and nobody hands it in; {advice}"
-    near = closest(pattern, accepts)
     if _has(folder / "reference", pattern):
-        if near and not _has(folder / "reference", near):
-            return (
-                f"{quoted(pattern)} is called so in reference/, and {near} in accepts; write one name in both"
-            )
-        advice = "add it to accepts in assignment.py"
-        advice = f"move it to given/, or {advice}" if by_course else advice
-        return f"{quoted(pattern)} lies in reference/ alone, and no pattern of accepts fits it; {advice}"
+        return _of_reference(pattern, accepts, _files(folder / "reference"), by_course)
     return _absent(pattern, accepts, _files(folder / "given") if by_course else None)
+
+
+def _of_reference(pattern: str, accepts: Collection[str], reference: Collection[str], by_course: bool) -> str:
+    """Return the message on a file that the reference has, and that no pattern of `accepts` fits."""
+    for other in reference:
+        for parts in ((pattern, other), (other, pattern)):
+            if (joined := "".join(parts)) in accepts:  # Python joins texts without a comma between
+                written = ", ".join(map(repr, parts))
+                return f"{quoted(joined)} in accepts has no comma between its parts; write {written}"
+    near = closest(pattern, accepts)
+    if near and not any(fnmatchcase(file, near) for file in reference):
+        return f"{quoted(pattern)} is called so in reference/, and {near} in accepts; write one name in both"
+    advice = "add it to accepts in assignment.py"
+    advice = f"move it to given/, or {advice}" if by_course else advice
+    return f"{quoted(pattern)} lies in reference/ alone, and no pattern of accepts fits it; {advice}"
 
 
 def _absent(pattern: str, accepts: Collection[str], given: Collection[str] | None) -> str:

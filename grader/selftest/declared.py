@@ -54,8 +54,11 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     lines = _lines(file, assignment.name)
     joined = [*_joined_names(assignment, file)]
     yield from (f"{show_path(file)}:{line}: {field}: {message}" for field, line, message in joined)
+    consequences = {field for field, *_ in joined}
+    if "accepts" in consequences:
+        consequences.add("requires")
     for field, message in _problems(assignment, folder):
-        if field in {field for field, *_ in joined}:  # a consequence, likely
+        if field in consequences:
             continue
         line = lines.get(field) or lines.get("name", 1)
         text = f"{show_path(file)}:{line}: {field}: {message}"

@@ -1517,6 +1517,16 @@ def test_a_comma_that_lacks_in_a_tuple_is_told_at_the_line_of_the_first_name(cou
     assert not any(f": {field}: " in each and "no comma" not in each for each in lines), lines
 
 
+def test_what_a_comma_that_lacks_in_accepts_leads_to_is_not_told_beside_it(course):
+    (course / REFERENCE).with_name("more.py").write_text("")
+    wrong = '("vectors.py" "more.py", "report.py"), requires={"vectors": ("vectors.py",)}'
+    lines = declaring(course, '("vectors.py",)', wrong)
+    assert [line for line in lines if ASSIGNMENT in line] == [
+        f"{ASSIGNMENT}:13: accepts: 'vectors.pymore.py' has no comma between its parts; "
+        "write 'vectors.py', 'more.py'"
+    ]
+
+
 @pytest.mark.parametrize(
     "wrong",
     ['("vectors.py", "src/" "more.py", "re" "port.py")', '("vectors.py",), title="One text" "of two"'],

@@ -105,6 +105,16 @@ def test_a_file_of_the_reference_alone_is_to_be_moved_or_asked_for(tmp_path: Pat
     )
 
 
+def test_names_that_no_comma_parts_in_accepts_are_told_as_that(tmp_path: Path):
+    (tmp_path / "reference").mkdir()
+    for name in ("prims.cpp", "stats.cpp", "report.md"):
+        (tmp_path / "reference" / name).touch()
+    assignment = Assignment(name="hw", title="HW", accepts=("prims.cppstats.cpp", "report.md"))
+    why = '"prims.cppstats.cpp" in accepts has no comma between its parts; write'
+    for name in ("prims.cpp", "stats.cpp"):
+        assert unaccepted(name, assignment, tmp_path) == f"{why} 'prims.cpp', 'stats.cpp'"
+
+
 def test_where_accepts_fits_no_file_of_the_reference_that_alone_is_wrong(tmp_path: Path):
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference/hw.py").touch()
