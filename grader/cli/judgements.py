@@ -165,12 +165,17 @@ class Judgements:
                 if other.withdrawn or replace_unseen:
                     continue
                 if self._is_unseen(other, record, row, grade):
+                    lacks = "now" in row.absent  # a table exported anew would be refused like this one
+                    unseen = (
+                        "cannot tell whether it has seen, without its column now" if lacks else "has not seen"
+                    )
+                    keep = " and keep that column" if lacks else ""
                     self._wrong(
                         number,
                         f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "
-                        f"{other.possible:g} on {local_time(other.at, self._zone)}, which the table has "
-                        f"not seen; it says {record.points:g}. Take the row out, export the table anew by "
-                        f"{self._export}, or replace those points by --replace",
+                        f"{other.possible:g} on {local_time(other.at, self._zone)}, which the table "
+                        f"{unseen}; it says {record.points:g}. Take the row out, export the table anew by "
+                        f"{self._export}{keep}, or replace those points by --replace",
                     )
 
     def _is_unseen(self, other: PointsGiven, record: PointsGiven, row: PointsRow, grade: StoredGrade) -> bool:
@@ -309,9 +314,10 @@ class _Judgement:
 
 
 def _has_cells(row: PointsRow, cells: Mapping[str, Any]) -> bool:
-    """Tell whether a row has the cells that `cells_of` returns; the table may have fewer parts."""
+    """Tell whether a row has the cells that `cells_of` returns; the table may have fewer parts or columns."""
     parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
-    return cells == {"points": row.points, "parts": parts, "comment": row.comment, "reason": row.reason}
+    filled = {"points": row.points, "parts": parts, "comment": row.comment, "reason": row.reason}
+    return all(cells[name] == cell for name, cell in filled.items() if name not in row.absent)
 
 
 def _place(row: PointsRow) -> str:

@@ -51,7 +51,8 @@ def _unsaved(rows: Iterable[PointsRow], table: Iterable[PointsRow]) -> Iterator[
 def _is_saved(row: PointsRow, now: PointsRow) -> bool:
     same_points = row.points.casefold() in {"", ACCEPT} or _number(row.points) == _number(now.points)
     same_parts = not any(row.parts) or [*map(_number, row.parts)] == [*map(_number, now.parts)]
-    same_texts = row.comment == now.comment and written_reason(row.reason) in {"", now.reason}
+    same_comment = "comment" in row.absent or row.comment == now.comment
+    same_texts = same_comment and written_reason(row.reason) in {"", now.reason}
     return bool(now.points) and same_points and same_parts and same_texts
 
 

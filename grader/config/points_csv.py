@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from grader.config.problem import closest
 from grader.config.table import TableError, decode_table, rows
@@ -51,6 +51,8 @@ class PointsRow:
     submission: str = ""
     """The beginning of the digest of the submission: points for an earlier one are not taken for a later
     one."""
+    absent: frozenset[str] = field(default=frozenset(), compare=False)
+    """Columns that the table lacks, `parts` for all of `part 1`, …: an empty cell of theirs says nothing."""
 
 
 ACCEPT = "ok"
@@ -59,7 +61,7 @@ LONGEST_CELL = 30_000
 """Characters of a cell; spreadsheets cut cells at 32,767."""
 _PARTS = "parts"
 _PART = re.compile(r"part (\d{1,3})")
-COLUMNS = tuple(field.name for field in fields(PointsRow) if field.name != _PARTS)
+COLUMNS = tuple(each.name for each in fields(PointsRow) if each.name not in {_PARTS, "absent"})
 PLACE_AND_POINTS = ("student", "assignment", "item", "points")
 NEEDED = (*PLACE_AND_POINTS, "submission")
 """Without the submission, points could go to a later one, which nobody looked at."""
@@ -93,6 +95,7 @@ def read_table(content: bytes, where: str, needed: Iterable[str] = NEEDED) -> It
         header = [name.strip().lower() for name in next(table, (1, []))[1]]
         if problems := list(_objections(header, needed)):
             raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
+        absent = {*COLUMNS, _PARTS}.difference(header, (_PARTS for name in header if _PART.fullmatch(name)))
         for number, (_, cells) in enumerate(table, start=2):
             values = {
                 name: value
@@ -100,7 +103,7 @@ def read_table(content: bytes, where: str, needed: Iterable[str] = NEEDED) -> It
                 if name in COLUMNS or _PART.fullmatch(name)
             }
             if any(values.values()):
-                yield number, _row(values)
+                yield number, _row(values, frozenset(absent))
     except TableError as error:
         raise UsageError(f"{where}{error.place}: {error}") from None
 
@@ -118,12 +121,13 @@ def _objections(header: list[str], needed: Iterable[str]) -> Iterator[str]:
         yield f"there are two columns {name!r}; take one out"
 
 
-def _row(values: Mapping[str, str]) -> PointsRow:
+def _row(values: Mapping[str, str], absent: frozenset[str]) -> PointsRow:
     parts = {int(match[1]): value for name, value in values.items() if (match := _PART.fullmatch(name))}
     last = max((number for number, value in parts.items() if value), default=0)
     return PointsRow(
         **{name: values.get(name, "") for name in COLUMNS},
         parts=tuple(parts.get(number, "") for number in range(1, last + 1)),
+        absent=absent,
     )
 
 

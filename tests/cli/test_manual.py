@@ -455,7 +455,9 @@ def judged_elsewhere(course, table):
     course.run("run", course.submit("ann"), "--gradebook", "book.db")
     rows = table.export()
 
-    def give(points: float, by: str = "Bob", at: str = "2099-01-01T00:00:00.123+00:00") -> None:
+    def give(
+        points: float, by: str = "Bob", at: str = "2099-01-01T00:00:00.123+00:00", comment: str = ""
+    ) -> None:
         with Gradebook(course.cwd / "book.db") as book:
 
             def add(connection):
@@ -466,6 +468,7 @@ def judged_elsewhere(course, table):
                     possible=4.0,
                     by=by,
                     at=at,
+                    comment=comment,
                     criteria=(),
                     submission=row.digest,
                 )
@@ -516,6 +519,39 @@ def test_it_replaces_them_if_it_is_told_to_and_both_are_history(course, table, j
 def test_what_says_the_same_is_no_conflict(course, table, judged_elsewhere):
     rows = [row | {"points": "3"} for row in judged_elsewhere.rows if row["item"] == "style"]
     assert import_into_book(course, table, rows).returncode == 0
+
+
+FIVE = ("student", "assignment", "item", "points", "submission")
+
+
+def test_a_table_without_other_columns_is_imported_where_it_says_what_counts(course, table, judged_elsewhere):
+    rows = [{name: row[name] for name in FIVE} for row in judged_elsewhere.rows if row["item"] == "style"]
+    judged_elsewhere.give(2.0, comment="x is too short a name")
+    done = import_into_book(course, table, [row | {"points": "2"} for row in rows])
+    assert (done.returncode, done.stderr) == (0, f"{table.path}: 0 new judgements saved\n")
+    assert points_rows(course) == [("Bob", 3.0), ("Bob", 2.0)]
+    again = course.run(
+        *(
+            "manual",
+            "export",
+            "--out",
+            str(table.path),
+            "--results",
+            str(course.out),
+            "--gradebook",
+            "book.db",
+        )
+    )
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_table_without_now_is_told_that_a_new_one_must_keep_it(course, table, judged_elsewhere):
+    rows = [row | {"points": "1"} for row in judged_elsewhere.rows if row["item"] == "style"]
+    done = import_into_book(course, table, [{name: row[name] for name in FIVE} for row in rows])
+    assert done.returncode == 2
+    line = done.stderr.splitlines()[0]
+    assert "the table cannot tell whether it has seen, without its column now; it says 1. " in line
+    assert "--out FILE and keep that column, or replace those points by --replace" in line
 
 
 def test_points_of_oneself_on_the_page_are_a_conflict_and_a_corrected_table_is_none(course, table):
