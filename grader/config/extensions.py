@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.config.decode import decode, describe, quoted
 from grader.config.problem import Problem, suggestion
-from grader.config.table import TableError, decode_table, delimiter_of, heading, rows, too_many_cells
+from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
 from grader.config.units import Duration, parse_duration
 from grader.files import show_path
 
@@ -71,11 +71,9 @@ def _from_table(file: Path, assignments: set[str]) -> ReadExtensions:
                 f"the first line must name the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing"
             )
             return ReadExtensions(lines=(f"{where}:1: {message}",))
-        for line, cells in table:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if message := too_many_cells(cells, first, delimiter_of(text)):  # half of `1d,12h` would be lost
-                wrong.append(f"{where}:{line}: {message}")
+        for line, cells, moved in checked_rows(table, first, delimiter_of(text)):
+            if moved:  # half of `1d,12h` would be lost
+                wrong.append(f"{where}:{line}: {moved}")
                 continue
             values = dict(zip(headings, (cell.strip() for cell in cells), strict=False))
             who, name, time = (values.get(column, "") for column in COLUMNS)

@@ -8,15 +8,7 @@ from pathlib import Path
 
 from grader.config.decode import quoted
 from grader.config.problem import Problem
-from grader.config.table import (
-    DELIMITERS,
-    TableError,
-    decode_table,
-    delimiter_of,
-    heading,
-    rows,
-    too_many_cells,
-)
+from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
 from grader.files import show_path
 from grader.model.roster import FILE_IDS, Roster, Student, are_exchanged
 
@@ -64,13 +56,11 @@ def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...
     table = _Table()
     try:
         text = decode_table(file.read_bytes())
-        table.delimiter = delimiter_of(text)
         lines = rows(text)
-        wrong = [(1, message) for message in table.read_header(next(lines, (1, []))[1])]
-        read = [] if wrong else [(line, cells) for line, cells in lines if cells]
-        table.some_fit = any(table.fits(cells) for _, cells in read)
-        for line, cells in read:
-            wrong += [(line, message) for message in table.read_row(cells, line)]
+        header = next(lines, (1, []))[1]
+        wrong = [(1, message) for message in table.read_header(header)]
+        for line, cells, moved in () if wrong else checked_rows(lines, header, delimiter_of(text)):
+            wrong += [(line, message) for message in table.read_row(cells, line, moved)]
         wrong = sorted([*wrong, *table.letters_among_numbers()], key=lambda each: each[0])
     except OSError as error:
         message = f"{where} cannot be read ({error.strerror}); name a CSV file beside course.yaml"
@@ -86,17 +76,12 @@ class _Table:
 
     def __init__(self) -> None:
         self.students: list[Student] = []
-        self.delimiter = ","
-        """What stands between cells."""
         self.lines: dict[str, int] = {}
         """By the name of a student."""
-        self.some_fit = False
-        """Whether a row has no more cells than the heading."""
         self._teams: dict[str, str] = {}
         """The first spelling of each team by its name without capitals."""
         self._columns: dict[str, tuple[int, str]] = {}
         """By field: where its column is, and what the file calls it."""
-        self._headings: Sequence[str] = ()
         self._canvas_ids: list[tuple[int, str]] = []
         """The line and the value of each."""
         self._lines: dict[tuple[str, str], tuple[int, str]] = {}
@@ -119,11 +104,6 @@ class _Table:
             names = ", ".join(quoted(cell.strip()) for cell in cells[:_LISTED])
             has = f"; the first line is to name the columns, and has {names}" if names else ""
             yield f"there is no column student; give one with the names that results are kept under{has}"
-        self._headings = cells
-
-    def fits(self, cells: Sequence[str]) -> bool:
-        """Tell whether a row has no more cells than the heading."""
-        return len(cells) <= len(self._headings)
 
     def _meant(self, name: str, fields_of: Mapping[str, str]) -> str:
         """Return the heading of a column that is missing which a name may be a slip for; empty for none."""
@@ -140,33 +120,16 @@ class _Table:
                 column = self._columns["canvas_id"][1]
                 yield line, f"{column}: {quoted(value)} is no number, as the others are; correct it"
 
-    def _other_separator(self, cells: Sequence[str]) -> str:
-        """Say which cell is several, written with the separator of another table; empty if none is."""
-        width = len(self._headings)
-        for separator, name in DELIMITERS.items():
-            parted = re.compile(rf"{separator}(?=\S)")  # no blank behind it, as in `Doe, Jane`
-            cell = next(filter(parted.search, cells), "")
-            if separator != self.delimiter and cell and len(cells) + len(parted.findall(cell)) <= width:
-                return (
-                    f"{quoted(cell.strip())} holds a {name}, and the row has {len(cells)} of {width} "
-                    f"cells; put a {DELIMITERS.get(self.delimiter, self.delimiter)} between cells, as the "
-                    "first line does"
-                )
-        return ""
-
-    def read_row(self, cells: Sequence[str], line: int) -> Iterator[str]:
-        """Take one student; yields what is wrong with the row."""
+    def read_row(self, cells: Sequence[str], line: int, moved: str) -> Iterator[str]:
+        """Take one student; yields what is wrong with the row, or what `moved` its cells."""
         values = {field: cells[at].strip() for field, (at, _) in self._columns.items() if at < len(cells)}
         values["moodle_id"] = values.get("moodle_id", "").removeprefix("Participant ")
         team = " ".join(values.get("team", "").split())
         values["team"] = self._teams.setdefault(team.casefold(), team)
         if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
             return
-        message = self._other_separator(cells) or too_many_cells(
-            cells, self._headings, self.delimiter, others_fit=self.some_fit
-        )
-        if message:  # the values may be those of other columns
-            yield message
+        if moved:  # the values may be those of other columns
+            yield moved
             self.students.append(Student(student=values.get("student", "")))  # extensions may name them
             return
         student = Student(**{"student": "", **values})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from grader.config.decode import quoted
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""
@@ -76,8 +78,36 @@ def heading(cell: str) -> str:
     return " ".join(re.split(r"[\s_-]+", cell.strip().lower()))
 
 
-def too_many_cells(
-    cells: Sequence[str], headings: Sequence[str], delimiter: str, *, others_fit: bool = False
+def checked_rows(
+    table: Iterable[tuple[int, Sequence[str]]], headings: Sequence[str], delimiter: str
+) -> Iterator[tuple[int, Sequence[str], str]]:
+    """Yield each row behind the heading that is not empty: its line, its cells, and what may have moved them.
+
+    The last is empty where nothing did; where something did, cells may be those of other columns.
+    """
+    filled = [(line, cells) for line, cells in table if any(cell.strip() for cell in cells)]
+    some_fit = any(len(cells) <= len(headings) for _, cells in filled)
+    for line, cells in filled:
+        moved = _other_delimiter(cells, headings, delimiter)
+        yield line, cells, moved or _too_many_cells(cells, headings, delimiter, others_fit=some_fit)
+
+
+def _other_delimiter(cells: Sequence[str], headings: Sequence[str], delimiter: str) -> str:
+    """Return which cell is several, written with the delimiter of another table; empty if none is."""
+    width = len(headings)
+    for other, name in DELIMITERS.items():
+        parted = re.compile(rf"{other}(?=\S)")  # no blank behind it, as in `Doe, Jane`
+        cell = next(filter(parted.search, cells), "")
+        if other != delimiter and cell and len(cells) + len(parted.findall(cell)) <= width:
+            return (
+                f"{quoted(cell.strip())} holds a {name}, and the row has {len(cells)} of {width} "
+                f"cells; put a {DELIMITERS.get(delimiter, delimiter)} between cells, as the first line does"
+            )
+    return ""
+
+
+def _too_many_cells(
+    cells: Sequence[str], headings: Sequence[str], delimiter: str, *, others_fit: bool
 ) -> str:
     """Return what is wrong with a row that a delimiter within a text may have moved; empty if none did.
 

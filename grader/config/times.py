@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.config.decode import quoted
 from grader.config.roster import HEADINGS
-from grader.config.table import TableError, decode_table, heading, rows
+from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
 from grader.errors import UsageError
 from grader.files import show_path
 from grader.model.roster import FILE_IDS
@@ -90,7 +90,10 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     by_id: dict[Id, datetime] = {}
     lines: dict[Id, str] = {}
     problems: list[str] = []
-    for place, ids, text_of_time in entries:
+    for place, ids, text_of_time, moved in entries:
+        if moved:
+            problems.append(f"{where}:{place}: {moved}")
+            continue
         if text_of_time.strip() in _NOTHING:
             continue
         try:
@@ -111,8 +114,8 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     return Times(by_id=by_id, places=lines, problems=tuple(problems))
 
 
-Row = tuple[str, tuple[Id, ...], str]
-"""Position, ids of the student, and the time as text."""
+Row = tuple[str, tuple[Id, ...], str, str]
+"""Position, ids of the student, the time as text, and what may have moved the cells of a table's row."""
 
 
 def _canvas(text: str, where: str) -> Iterator[Row]:
@@ -121,7 +124,8 @@ def _canvas(text: str, where: str) -> Iterator[Row]:
     try:
         entries: Any = json.loads(text)
         for number, entry in enumerate(entries):
-            yield f"[{number}]", (id_of("canvas_id", str(entry["user_id"])),), entry.get("submitted_at") or ""
+            ids = (id_of("canvas_id", str(entry["user_id"])),)
+            yield f"[{number}]", ids, entry.get("submitted_at") or "", ""
     except (ValueError, TypeError, KeyError, AttributeError):
         message = "is no list of submissions as Canvas gives it (user_id, submitted_at); save it again"
         raise UsageError(f"{where}: {message}") from None
@@ -129,20 +133,21 @@ def _canvas(text: str, where: str) -> Iterator[Row]:
 
 def _table(text: str, where: str) -> Iterator[Row]:
     table = rows(text)
-    headings = [heading(cell) for cell in next(table, (1, []))[1]]
+    first = next(table, (1, []))[1]
+    headings = [heading(cell) for cell in first]
     who = {at: field for field in WHO for at, name in enumerate(headings) if name in HEADINGS[field]}
     when = [at for at, name in enumerate(headings) if name in WHEN]
     if not who or len(when) != 1:
         needed = f"one of {', '.join(WHO)} and one of {', '.join(WHEN)}".replace("_", " ")
         raise UsageError(f"{where}:1: needs columns for who and when ({needed})")
-    for line, cells in table:
+    for line, cells, moved in checked_rows(table, first, delimiter_of(text)):
         values = (
             (field, cells[at].strip().removeprefix("Participant "))
             for at, field in who.items()
             if at < len(cells)
         )
         ids = tuple(id_of(field, value) for field, value in values if value)
-        yield str(line), ids, cells[when[0]] if when[0] < len(cells) else ""
+        yield str(line), ids, cells[when[0]] if when[0] < len(cells) else "", moved
 
 
 def _is_day(text: str) -> bool:

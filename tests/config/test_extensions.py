@@ -115,6 +115,14 @@ def test_a_table_may_be_as_a_spreadsheet_saves_it(folder: Path, encoding: str, d
     assert course(folder, "extensions: more.csv\n").extensions_of("hw1") == {"alice": 172_800, "bob": 86_400}
 
 
+def test_a_row_with_the_delimiter_of_another_table_is_told_as_in_the_roster(folder: Path) -> None:
+    table(folder, "student,assignment,extension", "bob,hw1,1d", "ann;hw1;2d")
+    assert problems(folder, "extensions: more.csv\n") == (
+        'more.csv:3: "ann;hw1;2d" holds a semicolon, and the row has 1 of 3 cells; put a comma between '
+        "cells, as the first line does",
+    )
+
+
 def test_a_team_may_be_named_by_its_name_or_its_members_in_any_order(folder: Path) -> None:
     (folder / "roster.csv").write_text("student,team\nbob,red\nann,red\ncy,\n")
     table(folder, "student,assignment,extension", "red,hw1,1d", "bob+ann,hw1,2d", "bob,hw1,3d", "bea,hw1,1d")

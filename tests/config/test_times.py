@@ -95,6 +95,14 @@ def test_a_list_by_address_or_number_as_a_spreadsheet_saves_it(encoding, tmp_pat
             "student,time\nann,2024-12-23T10:00Z\nANN,2024-12-23T11:00Z\n",
             "times:3: 'ann' has another time in line 2; keep one of them",
         ),
+        (
+            "student,time\nann,2024-12-23T10:00Z\nben;2024-12-23 20:30\n",
+            "times:3: 'ben;2024-12-23 20:30' holds a semicolon, and the row has 1 of 2 cells; put a comma",
+        ),
+        (
+            "student;name;time\nann;Ash;Ann;2024-12-23T10:00Z\n",
+            "times:2: has 4 cells, and the heading 3; put a text with a semicolon in quotes",
+        ),
         ("name,time\nann,2024-12-23T10:00Z\n", "times:1: needs columns"),
         ("student\nann\n", "times:1: needs columns"),
         ('[{"id": 1}]', "no list of submissions"),
