@@ -101,6 +101,9 @@ def read_score(path: Path) -> StoredScore:
         digests = json.loads(file.read_text(encoding="utf-8"))["digests"]
         of_submission, of_rubric = str(digests["submission"]), str(digests["rubric"])
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and file.name == SCORE and (file.parent / EVIDENCE).is_file():
+            advice = "grader run of the archive writes it anew"
+            raise UsageError(f"{show_path(file)}: is not there, and the evidence is; {advice}") from None
         teams = (folder.name for folder in path.parent.glob("*+*") if path.name in folder.name.split("+"))
         meant = next(teams, "")  # results of a team lie in one folder
         advice = (

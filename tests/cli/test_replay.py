@@ -227,6 +227,15 @@ def test_what_is_not_there_is_said_in_a_line(graded, of, item, line):
     assert line in said
 
 
+def test_a_score_that_was_removed_is_written_anew_by_a_run(graded):
+    (graded.results() / "score.json").unlink()
+    done = graded.run("replay", str(graded.results()), "--item", "double")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    advice = "is not there, and the evidence is; grader run of the archive writes it anew"
+    assert line.endswith(f"score.json: {advice}")
+
+
 def test_the_score_of_an_earlier_submission_is_told_from_that_of_the_evidence(graded):
     old = graded.cwd / "kept"
     (graded.results()).rename(old)
