@@ -77,12 +77,20 @@ def _page(recorded: RecordedGrade, results: Path | None) -> tuple[Path | None, s
             == [(line.item, line.points) for line in card.lines]
             and score["points"]["adjusted"].get(recorded.student) == adjusted
         )
+        of_submission = score["digests"]["submission"]
+        began = max((run["started_at"] for run in score["environment"]["runs"]), default="")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        same = False
+        same, of_submission, began = False, card.submission_digest, ""
     if same and page.is_file():
         return page, ""
-    why = "is not of this grade" if page.is_file() else "is not there"
-    return None, f"no comment yet: {page} {why}; grader run writes it anew"
+    why, advice = "is not of this grade", "grader run writes it anew"
+    if not page.is_file():
+        why = "is not there"
+    elif of_submission != card.submission_digest and "" < began < recorded.began:
+        # the gradebook refuses its run, however often it is repeated
+        why = "is of an older submission than the grade"
+        advice = f"run the newer one again ({recorded.submission.archive})"
+    return None, f"no comment yet: {page} {why}; {advice}"
 
 
 def _criteria(recorded: RecordedGrade, criteria: Mapping[str, str], where: str) -> Mapping[str, Decimal]:

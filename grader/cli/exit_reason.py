@@ -23,6 +23,7 @@ _DETAILS = re.compile(r"(?<![\w.:])(\d[^():;]*) \(([^()]*)\)")
 """What follows a number in brackets, as in `busy in 6 of 6 rounds (…; …)`: parts, of which each submission
 may have others."""
 _OPEN = "points are open, and --require-final is given"
+OLDER = "older than what is recorded"
 _WORDS = {
     ExitCode.USAGE: "with a name or an option that cannot be used",
     ExitCode.BUG: "with a mistake of grader's own; please report it",
@@ -43,11 +44,17 @@ class ExitReasons:
         """By cause, its texts with their numbers."""
         self._submissions: Counter[ExitCode] = Counter()
         self.without_grade = 0
+        self.outdated = 0
+        """Submissions of which the gradebook has a later run; their students have a grade."""
 
     def refused(self, code: ExitCode) -> None:
         """Count a submission without a grade, the reason of which a line has told."""
         self._submissions[code] += 1
         self.without_grade += 1
+
+    def older(self) -> None:
+        """Count a submission that the gradebook does not take, for it has a later run."""
+        self.outdated += 1
 
     def graded(self, result: Graded) -> None:
         """Count a submission with what was not observed of it."""
@@ -83,7 +90,7 @@ class ExitReasons:
     @property
     def code(self) -> ExitCode:
         """The worst of all."""
-        return worst(self._submissions)
+        return worst([*self._submissions, *([ExitCode.NOT_OBSERVED] if self.outdated else [])])
 
     def line(self) -> str:
         """Return the line about the exit code; empty for 0."""
@@ -93,8 +100,13 @@ class ExitReasons:
         causes = self._causes.get(code, Counter())
         listed = "; ".join(self._shown(cause, count) for cause, count in causes.most_common(_LISTED))
         more = f"; {len(causes) - _LISTED} more" if len(causes) > _LISTED else ""
-        of = counted(self._submissions[code], "submission")
-        return f"exit code {int(code)}: {of} {_WORDS[code]}" + (f": {listed}{more}" if listed else "")
+        parts = []
+        if count := self._submissions[code]:
+            of = f"{counted(count, 'submission')} {_WORDS[code]}"
+            parts.append(of + (f": {listed}{more}" if listed else ""))
+        if self.outdated and code is ExitCode.NOT_OBSERVED:
+            parts.insert(0, f"{counted(self.outdated, 'submission')} {OLDER}")
+        return f"exit code {int(code)}: {'; '.join(parts)}"
 
 
 def _cut(text: str) -> str:

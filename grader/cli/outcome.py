@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
-from grader.cli.exit_reason import ExitReasons
+from grader.cli.exit_reason import OLDER, ExitReasons
 from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, OutdatedError, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
@@ -151,9 +151,12 @@ class RunSummary:
             if code is ExitCode.BUG and self._of_class:  # a traceback names nobody
                 tell_line(f"{name}: is not graded, for the bug above")
             nameless = self._several and isinstance(result, NamelessError)  # nobody typed that name here
-            self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
-            of_another_run = isinstance(result, OutdatedError)  # by which they have a grade
-            students = self._students if of_another_run else self._ungraded
+            students = self._ungraded
+            if isinstance(result, OutdatedError):  # they have a grade by another run
+                self._reasons.older()
+                students = self._students
+            else:
+                self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             students.update(self._senders(self._uploads[number]))
             return
         for mistake in result.mistakes:  # the course's: whose submission shows it says nothing
@@ -288,6 +291,9 @@ class RunSummary:
         yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
         if without := self._reasons.without_grade:
             yield f"{counted(without, 'submission')} without a grade; the lines above say why"
+        if older := self._reasons.outdated:
+            are = "is" if older == 1 else "are"
+            yield f"{counted(older, 'submission')} {are} {OLDER}; the recorded grade counts"
         yield from self._course.roster.reconciled(self._students, self._ungraded)
         if self._unchanged:
             are, them = ("is", "it") if self._unchanged == 1 else ("are", "them")

@@ -49,6 +49,15 @@ NO_GPU = (ExitCode.NOT_OBSERVED, "gpu.speed: no GPU is here")
             "double: inputs.py:3: ValueError (1)",
         ),
         (
+            ["older", graded(NO_GPU), "older"],
+            "exit code 5: 2 submissions older than what is recorded; 1 submission incomplete: "
+            "gpu.speed: no GPU is here (1)",
+        ),
+        (
+            ["older", graded(), ExitCode.COURSE],
+            "exit code 4: 1 submission with a mistake in files of the course",
+        ),
+        (
             [graded(*((ExitCode.BUG, f"{item}: broke") for item in "abcd"))],
             "exit code 3: 1 submission with a mistake of grader's own; please report it: "
             "a: broke (1); b: broke (1); c: broke (1); 1 more",
@@ -99,6 +108,8 @@ def test_the_line_names_the_worst_code_and_what_led_to_it(results, line):
     for result in results:
         if isinstance(result, ExitCode):
             reasons.refused(result)
+        elif result == "older":
+            reasons.older()
         else:
             reasons.graded(result)
     assert reasons.line() == line

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -210,6 +212,23 @@ def test_a_page_of_another_rubric_is_not_attached_though_the_points_are_the_same
     done = post(marked, "--apply", "--results", str(marked.out))
     assert done.stdout.count("is not of this grade; grader run writes it anew") == 2
     assert canvas.comments == []
+
+
+def test_of_a_page_of_an_older_submission_the_newer_one_is_named(marked, canvas):
+    """A run of the older one writes its page, and its grade is refused, as often as it is repeated."""
+    evidence = marked.results("ann") / "evidence.jsonl"
+    old = re.sub('"started_at":"[0-9]{4}', '"started_at":"2001', evidence.read_text())
+    right = Path(marked.submit("ann"))
+    again = shutil.copy(right, right.with_name("again.tar.gz"))
+    wrong = marked.submit("ann", WRONG)
+    assert marked.run("run", wrong, "--gradebook", "gradebook.db").returncode == 0
+    evidence.write_text(old)
+    run = "run", str(again), "--student", "ann", "--gradebook", "gradebook.db"
+    assert marked.run(*run).returncode == 5
+    line = "is of an older submission than the grade; run the newer one again (ann.tar.gz)"
+    assert line in post(marked, "--results", str(marked.out)).stdout
+    assert marked.run("run", wrong, "--gradebook", "gradebook.db").returncode == 0
+    assert "no comment yet" not in post(marked, "--results", str(marked.out)).stdout
 
 
 def test_a_page_that_is_not_there_is_told_so(marked, canvas):
