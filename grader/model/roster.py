@@ -140,12 +140,18 @@ class Roster:
 
     def other_teams(self, submission: Submission) -> str:
         """Return a warning if those who hand in together are no team of the roster; empty otherwise."""
-        objection = self.other_team(submission.students) if len(submission.students) > 1 else ""
-        if not objection:
+        students = submission.students
+        if len(students) < 2 or not self.teams or self.team_of(students):
+            return ""
+        objection, advice = self.other_team(students), ""
+        if not objection and {*students} <= {entry.student for entry in self.students}:
+            objection = f"{' and '.join(students)} are in no team"
+            advice = "; otherwise give them a team there"
+        if not objection:  # of who is not on the roster another line is printed
             return ""
         return one_line(
             f"{submission.archive}: is graded as of {submission.student}, and by the roster ({self.file}) "
-            f"{objection}; if the name is a slip, correct it and grade again"
+            f"{objection}; if the name is a slip, correct it and grade again{advice}"
         )
 
     def stranger(self, submission: Submission) -> str:

@@ -72,3 +72,18 @@ def test_students_who_are_no_team_of_the_roster_are_told(late_course):
     assert ") ben is in team red, with cem; if the name is a slip, correct it and grade again\n" in told
     assert "by the roster" not in late_course.run("run", late_course.submit("ben+cem")).stderr
     assert "by the roster" not in late_course.run("run", late_course.submit("ann")).stderr
+
+
+def test_a_pair_of_which_nobody_is_in_a_team_is_told_where_others_are(late_course):
+    late_course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    late_course.write("roster.csv", "student,team\nann,\nben,\ncem,red\ndan,red\n")
+    archive = late_course.submit("ann")
+    told = late_course.run("run", archive, "--student", "ann+ben").stderr
+    assert "ann.tar.gz: is graded as of ann+ben, and by the roster (" in told
+    advice = "if the name is a slip, correct it and grade again; otherwise give them a team there\n"
+    assert f") ann and ben are in no team; {advice}" in told
+    told = late_course.run("run", archive, "--student", "ann+eva").stderr
+    assert "eva is not on the roster" in told
+    assert "in no team" not in told
+    late_course.write("roster.csv", "student,team\nann,\nben,\n")
+    assert "no team" not in late_course.run("run", archive, "--student", "ann+ben").stderr
