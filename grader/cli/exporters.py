@@ -25,7 +25,7 @@ from grader.text import one_line
 if TYPE_CHECKING:
     from grader.gradebook.book import RecordedGrade
 
-OUT = click.option("--out", type=PATH, help="The file; otherwise standard output.")
+OUT = click.option("--out", type=PATH, metavar="FILE", help="The file; otherwise standard output.")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _OF_A_TITLE = 5
 """Letters from which on a word of an assignment's title tells it from others; `with` and `your` do not."""

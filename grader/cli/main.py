@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -47,6 +48,9 @@ COMMANDS = {
 """In the order of the help; a command's module is imported when it is called."""
 
 
+_OUT = "--out"
+_EXTRA = re.compile(r"got unexpected extra argument \((.+)\)")
+"""What click says of one argument too many."""
 _SHOWN_WORDS = 7
 """So many words of a command line are repeated in an error."""
 
@@ -172,7 +176,15 @@ def _of_click(error: click.ClickException) -> str:
     else:
         message = _lower(message)
     message = message.rstrip(".")
+    if context and (extra := _EXTRA.fullmatch(message)) and _takes_file(context):
+        return f"{message}; if {extra[1]} is the file to write, name it by {_OUT}"
     return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _takes_file(context: click.Context) -> bool:
+    """Tell whether a command has an option for the file that it writes, which was not given."""
+    named = (param for param in context.command.params if _OUT in param.opts and param.metavar == "FILE")
+    return any(not context.params.get(param.name or "") for param in named)
 
 
 def _misplaced(option: str, context: click.Context) -> str:

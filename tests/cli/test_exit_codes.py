@@ -104,7 +104,22 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
         (["export", "cvs", "tiny"], "no such command 'cvs'; did you mean csv?"),
         (["post", "canva", "tiny"], "no such command 'canva'; did you mean canvas?"),
         (["post", "blackboard", "tiny"], "no such command 'blackboard'; see grader post --help"),
-        (["export", "csv", "a", "b", "c"], "got unexpected extra argument"),
+        (
+            ["export", "csv", "a", "b", "c"],
+            "got unexpected extra arguments (b c); see grader export csv --help",
+        ),
+        (
+            ["export", "csv", "a", "b.csv"],
+            "got unexpected extra argument (b.csv); if b.csv is the file to write, name it by --out",
+        ),
+        (
+            ["report", "b.html"],
+            "got unexpected extra argument (b.html); if b.html is the file to write, name it by --out",
+        ),
+        (
+            ["export", "csv", "a", "b", "--out", "c.csv"],
+            "got unexpected extra argument (b); see grader export csv --help",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
