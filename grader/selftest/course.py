@@ -28,7 +28,7 @@ from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 from grader.selftest.expectations import expectation_problems
 from grader.selftest.functions import try_functions
-from grader.selftest.source_rules import source_problems
+from grader.selftest.source_rules import source_problems, source_remarks
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -66,7 +66,8 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
         document = read_yaml(path)
         yield from document.lines(further)
-        yield from map(Remark, document.lines(_remarks(rubric, plugins.checks, folder)))
+        remarks = [*_remarks(rubric, plugins.checks, folder), *source_remarks(rubric, folder)]
+        yield from map(Remark, document.lines(remarks))
         if not read_facts(folder).problems:
             yield from try_functions(folder, rubric.items, plugins.checks, document)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric], wrong)

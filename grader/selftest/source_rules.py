@@ -31,11 +31,30 @@ _PACKAGES = frozenset({"site-packages", "dist-packages"})
 def source_problems(rubric: Rubric, folder: Path) -> Iterator[Problem]:
     """Yield what makes rules of `source` items fit nothing, each with what to write."""
     yield from _library_problems(rubric, folder)
+    for index, options, tree, file in _references(rubric, folder):
+        if options.function and (message := _function_objection(options.function, tree)):
+            yield Problem(path=("items", index, "function"), message=f"{show_path(file)} {message}")
+
+
+def source_remarks(rubric: Rubric, folder: Path) -> Iterator[Problem]:
+    """Yield `source` items that decide of a whole file where the reference calls nothing at its import."""
+    for index, options, tree, file in _references(rubric, folder):
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
+        rules = options.decides and options.forbid and not options.function
+        if rules and defined and not _calls(tree, defined):
+            why = (
+                f"without function only what runs when {file.name} is imported is decided, and it calls none"
+            )
+            message = f"{why} of its own functions then; all else is shown to a person"
+            yield Problem(path=("items", index, "decides"), message=message)
+
+
+def _references(rubric: Rubric, folder: Path) -> Iterator[tuple[int, Source.Options, ast.Module, Path]]:
+    """Yield the index and options of each `source` item whose file of the reference can be parsed."""
     for index, item in enumerate(rubric.items):
         file = folder / "reference" / getattr(item.options, "file", "")
         if isinstance(item.options, Source.Options) and (tree := _tree(file)):
-            for key, message in _reference_objections(item.options, tree, file):
-                yield Problem(path=("items", index, key), message=message)
+            yield index, item.options, tree, file
 
 
 def _tree(file: Path) -> ast.Module | None:
@@ -43,16 +62,6 @@ def _tree(file: Path) -> ast.Module | None:
         return ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):  # told where the reference is run
         return None
-
-
-def _reference_objections(options: Source.Options, tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
-    """Yield a function that the reference lacks, and a decision on functions that nothing calls."""
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
-    if options.function and (message := _function_objection(options.function, tree)):
-        yield "function", f"{show_path(file)} {message}"
-    if options.decides and not options.function and options.forbid and defined and not _calls(tree, defined):
-        why = f"without function only code that runs at import is decided, and {file.name} calls none of its"
-        yield "decides", f"{why} own functions there; give function, or take decides out"
 
 
 def _function_objection(name: str, tree: ast.Module) -> str:
@@ -66,7 +75,8 @@ def _function_objection(name: str, tree: ast.Module) -> str:
     callables = module.callables()
     if name in callables:
         methods = [other for other in callables if other.startswith(f"{name}.")]
-        advice = f"name one of its methods, as {methods[0]}" if methods else "take function out"
+        plain = next((method for method in methods if not method.endswith("__")), "")
+        advice = f"name one of its methods, as {plain or methods[0]}" if methods else "take function out"
         return f"has {name} as a class; {advice}"
     method = name.rpartition(".")[2]
     alike = [other for other in callables if other.rpartition(".")[2] == method]

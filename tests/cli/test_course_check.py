@@ -702,6 +702,8 @@ def test_a_timed_family_of_several_cases_is_named(course):
 CLASSES = """
 
 class Model:
+    def __init__(self): ...
+
     def forward(self): ...
 
     def scaled(self): ...
@@ -763,10 +765,6 @@ if True:
         ("function: inner", "function: {reference} has no inner; "),
         ("function: Model.scaled, forbid: [max]", None),
         ("function: chosen, forbid: [max]", None),
-        (
-            "forbid: [numpy.*], decides: true",
-            "decides: without function only code that runs at import is decided, and vectors.py calls none",
-        ),
         ("function: saxpy, forbid: [numpy.*, numpy], decides: true", None),
         ("forbid: [numpy.mat*, numpy.ndarray.dot, .dott, '@', concurrent.futures.*, maxx]", None),
         (
@@ -786,6 +784,18 @@ def test_a_name_that_a_library_lacks_is_named(course, keys, message):
         message = message.format(numpy=version("numpy"), reference="assignments/vectors/reference/vectors.py")
         assert f"items[0].{message}" in lines[0]
         assert lines[0].startswith("rubrics/vectors.yaml:7:")
+
+
+def test_a_rule_on_a_file_that_decides_only_of_its_import_is_remarked(course):
+    decides = "forbid: [numpy.*], decides: true"
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("  - id", item(f"source, file: vectors.py, {decides}")))
+    done = grader(course, "course", "check", "--json")
+    assert all("earns.s: missing" in problem for problem in json.loads(done.stdout)["problems"])
+    assert (
+        "items[0].decides: without function only what runs when vectors.py is imported is decided, and it "
+        "calls none of its own functions then; all else is shown to a person"
+    ) in done.stderr
 
 
 def test_an_oracle_that_asks_a_function_of_its_case_is_not_random(course):
