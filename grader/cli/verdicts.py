@@ -58,15 +58,19 @@ def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> Itera
     yield from ("", *remarks, *_untested(verdicts, whole=whole), _counts(verdicts, wall_s))
 
 
-def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> dict[str, Any]:
-    """Return the JSON document: `verdicts`, `never_mistaken`, `never_earned`, `wall_s`, `exit_code`."""
+def document(
+    verdicts: Sequence[Verdict], wall_s: float, problems: Sequence[str] = (), *, whole: bool
+) -> dict[str, Any]:
+    """Return the JSON document: verdicts, untested items, seconds, exit code, and the course's `problems`."""
     untested = gaps(verdicts if whole else ())
+    codes = (*(ExitCode.COURSE for _ in problems), *(verdict.exit_code for verdict in verdicts))
     return {
         "verdicts": [_plain(verdict) for verdict in verdicts],
         "never_mistaken": list(untested.never_mistaken),
         "never_earned": list(untested.never_earned),
         "wall_s": round(wall_s, 3),
-        "exit_code": int(worst(verdict.exit_code for verdict in verdicts)),
+        "exit_code": int(worst(codes)),
+        "problems": list(problems),
     }
 
 

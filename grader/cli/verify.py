@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.config.course import Course
+    from grader.plugins import Plugins
     from grader.selftest.cases import SelfTestCase
     from grader.selftest.compare import Verdict
 
@@ -47,6 +48,8 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     exactly what its expected.yaml says. Items of a reference that wait for a person are as expected. A
     starter that earns points is named with the items, and one that earns everything is not as expected.
 
+    Of a whole course, or of one assignment, the mistakes that grader course check finds are told as well.
+
     Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
     wrong, 5 something could not be observed.
     """
@@ -65,6 +68,10 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
         if as_json:
             echo_json(document((), 0.0, whole=True))
         return ExitCode.GRADED
+    whole = not (options["patterns"] or options["quick"] or options["reference"])
+    problems = _problems(course, plugins, options["assignment"]) if whole else ()
+    for problem in problems:
+        tell_line(problem)
     _remark_stale(course, cases)
     widths = columns(cases)
     verdicts: list[Verdict] = []
@@ -78,14 +85,24 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
             if not as_json:
                 for line in rows(verdict, widths, sys.stdout):
                     progress.aside(partial(echo, line))
-    whole = not (options["patterns"] or options["quick"] or options["reference"])
     wall_s = time.perf_counter() - begun
     if as_json:
-        echo_json(document(verdicts, wall_s, whole=whole))
+        echo_json(document(verdicts, wall_s, problems, whole=whole))
     else:
         for line in closing(verdicts, wall_s, whole=whole):
             echo(line)
-    return worst(verdict.exit_code for verdict in verdicts)
+    return worst((*(ExitCode.COURSE for _ in problems), *(verdict.exit_code for verdict in verdicts)))
+
+
+def _problems(course: Course, plugins: Plugins, assignment: str | None) -> tuple[str, ...]:
+    """Return what `grader course check` calls wrong of a course, or of one assignment; no remarks."""
+    from grader.config.problem import Remark
+    from grader.selftest.course import check_assignment, check_course
+
+    lines = check_course(course, plugins)
+    if assignment is not None:
+        lines = check_assignment(course, plugins, assignment)
+    return tuple(dict.fromkeys(line for line in lines if not isinstance(line, Remark)))
 
 
 def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:

@@ -25,7 +25,7 @@ from grader.model.options import values_of
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
-from grader.selftest.declared import static_problems
+from grader.selftest.declared import declaration_problems, static_problems
 from grader.selftest.expectations import expectation_problems
 from grader.selftest.functions import try_functions
 from grader.selftest.source_rules import source_problems, source_remarks
@@ -49,12 +49,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     rubrics: dict[str, Rubric | None] = {path.stem: None for path in paths}
     wrong: list[Rubric] = []
     for path in paths:
-        rubric, problems = read_rubric(
-            path,
-            kinds=plugins.checks,
-            assignments=plugins.assignment_folders,
-            declared=plugins.assignments,
-        )
+        rubric, problems = _read(path, plugins)
         yield from problems
         if rubric is None:
             continue
@@ -62,14 +57,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             wrong.append(rubric)
         else:
             rubrics[path.stem] = rubric
-        folder = plugins.assignment_folders[rubric.assignment]
-        further = [*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)]
-        document = read_yaml(path)
-        yield from document.lines(further)
-        remarks = [*_remarks(rubric, plugins.checks, folder), *source_remarks(rubric, folder)]
-        yield from map(Remark, document.lines(remarks))
-        if not read_facts(folder).problems:
-            yield from try_functions(folder, rubric.items, plugins.checks, document)
+        yield from _rubric_lines(course, plugins, rubric, path)
     yield from _extensions_of_nothing(course, [rubric for rubric in rubrics.values() if rubric], wrong)
     yield from _criteria_of_nothing(course, plugins, [*(r for r in rubrics.values() if r), *wrong])
     graded = {rubric.assignment for rubric in (*rubrics.values(), *wrong) if rubric}
@@ -77,6 +65,35 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
     yield from expectation_problems(course, plugins, rubrics)
+
+
+def check_assignment(course: Course, plugins: Plugins, name: str) -> Iterator[str]:
+    """Yield the lines of `check_course` on one assignment: its declaration, and its rubrics without mistakes.
+
+    What keeps a rubric from being read is left out.
+    """
+    yield from declaration_problems(plugins.assignments[name], plugins.assignment_folders[name])
+    for path in course.rubrics():
+        rubric, problems = _read(path, plugins)
+        if rubric is not None and rubric.assignment == name and not problems:
+            yield from _rubric_lines(course, plugins, rubric, path)
+
+
+def _read(path: Path, plugins: Plugins) -> tuple[Rubric | None, tuple[str, ...]]:
+    """Read a rubric; return it, unless too little of it can be read, and its problems."""
+    folders = plugins.assignment_folders
+    return read_rubric(path, kinds=plugins.checks, assignments=folders, declared=plugins.assignments)
+
+
+def _rubric_lines(course: Course, plugins: Plugins, rubric: Rubric, path: Path) -> Iterator[str]:
+    """Yield problems and remarks on a rubric: its deadline, functions of the reference, families, oracles."""
+    folder = plugins.assignment_folders[rubric.assignment]
+    document = read_yaml(path)
+    yield from document.lines([*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)])
+    remarks = [*_remarks(rubric, plugins.checks, folder), *source_remarks(rubric, folder)]
+    yield from map(Remark, document.lines(remarks))
+    if not read_facts(folder).problems:
+        yield from try_functions(folder, rubric.items, plugins.checks, document)
 
 
 def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:

@@ -165,6 +165,19 @@ def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
     assert course.files() == before
 
 
+@pytest.mark.parametrize("selection", [(), ("--assignment", "sums")])
+def test_a_mistake_that_course_check_finds_is_told_and_ends_with_4(course, verify, selection):
+    course.write("assignments/sums/inputs.py", INPUTS.replace('"zero"', '"a number"'))
+    code, out, err = verify(*selection)
+    told = "assignments/sums/inputs.py:4: numbers: two cases are called 'a number'; give each its own name"
+    assert [line.replace(f"{course.folder}/", "") for line in err] == [f"grader: {told}"]
+    assert (code, out[0].partition(" ")[0]) == (4, "✓")
+    document = json.loads("\n".join(verify("--json", *selection)[1]))
+    assert [line.replace(f"{course.folder}/", "") for line in document["problems"]] == [told]
+    assert document["exit_code"] == 4
+    assert verify("sums/reference")[0] == 0, "only what is selected counts"
+
+
 @pytest.mark.slow
 def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify, tmp_path):
     course.submit("ann", RIGHT, earns(2, 1, 3))
