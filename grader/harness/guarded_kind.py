@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,8 +13,11 @@ import msgspec
 from grader.contracts.check import CheckKind
 from grader.coursecode import PACKAGE, deepest_place
 from grader.errors import CourseError, GraderError
+from grader.files import show_path
 from grader.machine.time_limit import FUNCTION_CPU_S, TimeIsUpError, time_limit
 from grader.model.drawing import Drawing
+from grader.model.observation import Observation
+from grader.model.score import Award, award_objection
 from grader.text import one_line
 
 OBSERVE_CPU_S = 600.0
@@ -24,13 +28,14 @@ _OURS = "grader"
 def guarded(kind: CheckKind) -> CheckKind:
     """Return a kind whose `observe`, `award` and `show` end in time; one of our own is returned as it is.
 
-    Their `CourseError` names file and line. Exceptions of `observe` and `award` pass, those of what draws
-    are errors of that kind.
+    Their `CourseError` names file and line, also where `award` returns no award. Exceptions of `observe` and
+    `award` pass, those of what draws are errors of that kind.
     """
     if _package(kind) == _OURS:
         return kind
     for name, limit_s in {"observe": OBSERVE_CPU_S, "award": FUNCTION_CPU_S}.items():
         _replace(kind, name, _limited(kind, name, getattr(kind, name), limit_s))
+    _replace(kind, "award", _awarding(kind, kind.award))
     for name in ("show", "show_beside"):
         drawn = _limited(kind, name, _listed(getattr(kind, name)), FUNCTION_CPU_S)
         _replace(kind, name, _drawing(kind, name, drawn))
@@ -84,6 +89,18 @@ def _brief(value: Any) -> str:
     return one_line(repr(value), 60)
 
 
+def _awarding(kind: CheckKind, method: Callable[..., Award]) -> Callable[..., Award]:
+    @wraps(method)
+    def call(options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        award = method(options, observation, related)
+        if wrong := award_objection(award):
+            problem = f"{wrong} for item {observation.item}; {_remedy(kind)}"
+            raise CourseError(f"{_place(kind, 'award', None)}: {problem}")
+        return award
+
+    return call
+
+
 def _drawing(kind: CheckKind, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -102,7 +119,7 @@ def _drawing(kind: CheckKind, name: str, method: Callable[..., Any]) -> Callable
 def _place(kind: CheckKind, name: str, place: tuple[Any, int, str] | None) -> str:
     code = getattr(getattr(type(kind), name), "__code__", None)
     file, line = place[:2] if place else (code.co_filename, code.co_firstlineno) if code else ("", 0)
-    return f"{file}:{line}: check kind {kind.name}: {name}"
+    return f"{show_path(Path(file))}:{line}: check kind {kind.name}: {name}"
 
 
 def _remedy(kind: CheckKind) -> str:

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from grader.text import one_line
 
+SLACK = 1e-9
+"""By how much rounding may take a fraction out of 0…1."""
+
 
 class Standing(StrEnum):
     """The reliability of a line or a card."""
@@ -43,6 +46,15 @@ class Award:
         _as_lines(self, "reason", "hint")
         if self.again and not self.undecided:
             raise ValueError("again: only what is undecided is looked at again")
+
+
+def award_objection(award: object) -> str:
+    """Return what is wrong with what a kind's `award` returned; empty for an award of 0 to 1."""
+    if not isinstance(award, Award):
+        return f"must return an Award, got {award!r}"
+    if not -SLACK <= award.fraction <= 1 + SLACK:  # also true of NaN
+        return f"must return a fraction from 0 to 1, got {award.fraction!r}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.errors import CourseError
 from grader.model.observation import (
     JUDGED_BY,
     MISSING_FILE,
@@ -17,7 +16,7 @@ from grader.model.observation import (
 )
 from grader.model.options import judging_digest
 from grader.model.rubric import MANUAL
-from grader.model.score import Award, Standing
+from grader.model.score import SLACK, Standing, award_objection
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
@@ -47,8 +46,6 @@ BEFORE_POINTS = "before_points"
 UNASKED = "must run again: the rule by which it loses points is newer than what was observed"
 
 CHANGED_INPUTS = "changed its inputs in place"
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,31 +238,20 @@ def _overridden(
     )
 
 
-def _wrong_award(kind: CheckKind, needed: str, value: object) -> Exception:
-    """Return the error for what `award` may not return: its author's, or ours for a built-in kind."""
-    if type(kind).__module__.startswith("grader."):
-        return ValueError(f"check kind {kind.name}: award gave {value!r} in place of {needed}")
-    code = type(kind).award.__code__
-    where = f"{code.co_filename}:{code.co_firstlineno}"
-    return CourseError(f"{where}: award: must return {needed}, got {value!r}; correct the file")
-
-
 def _award(
     item: Item, observation: Observation, related: Mapping[str, Observation], kind: CheckKind
 ) -> JudgedItem:
     award = kind.award(item.options, observation, related)
-    if not isinstance(award, Award):
-        raise _wrong_award(kind, "an Award", award)
-    if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
-        raise _wrong_award(kind, "a fraction from 0 to 1", award.fraction)
+    if wrong := award_objection(award):  # of one of our own; others are guarded, and their author is told
+        raise ValueError(f"check kind {kind.name}: award {wrong}")
     if award.undecided:
         return JudgedItem(
             reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags, again=award.again
         )
     judged_by = observation.facts.get(JUDGED_BY)
-    if award.fraction < 1 - _SLACK and judged_by and judged_by != judging_digest(item.options):
+    if award.fraction < 1 - SLACK and judged_by and judged_by != judging_digest(item.options):
         return JudgedItem(reason=UNASKED, standing=Standing.PROVISIONAL, again=True, unasked=True)
-    if award.fraction < 1 - _SLACK:
+    if award.fraction < 1 - SLACK:
         return JudgedItem(
             fraction=max(0.0, award.fraction),
             reason=award.reason,

@@ -221,8 +221,16 @@ def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
     ("right", "wrong", "said"),
     [
         ('reason="it was looked at"', "reason=1 / 0", "22: award: ZeroDivisionError: division by zero"),
-        ("fraction=1.0", "fraction=2.0", "21: award: must return a fraction from 0 to 1, got 2.0"),
-        ("Award(fraction=1.0", "dict(fraction=1.0", "21: award: must return an Award"),
+        (
+            "fraction=1.0",
+            "fraction=2.0",
+            "21: check kind kills_once: award: must return a fraction from 0 to 1, got 2.0 for item w",
+        ),
+        (
+            "Award(fraction=1.0",
+            "dict(fraction=1.0",
+            "21: check kind kills_once: award: must return an Award, got {",
+        ),
     ],
     ids=["raises", "too much", "no award"],
 )

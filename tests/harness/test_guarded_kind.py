@@ -11,6 +11,7 @@ from grader.coursecode import PACKAGE
 from grader.errors import CourseError
 from grader.harness import guarded_kind
 from grader.harness.guarded_kind import guarded
+from grader.model.observation import Observation, Outcome
 
 SOURCE = """
 from dataclasses import dataclass
@@ -66,6 +67,24 @@ def test_a_mistake_in_what_draws_is_that_kinds(kind):
     place = "/course/checks.py:18: check kind loops: show_beside: cannot draw this: KeyError: 'samples'"
     with pytest.raises(CourseError, match=f"^{re.escape(place)}; correct the file$"):
         kind.show_beside(None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("award", "wrong"),
+    [
+        ("None", "an Award, got None"),
+        *(
+            (f"Award(fraction=float('{share}'), reason='so')", f"a fraction from 0 to 1, got {share}")
+            for share in ("nan", "inf", "-0.01", "1.01")
+        ),
+    ],
+)
+def test_an_award_that_is_none_is_its_authors_mistake_and_names_file_line_and_item(load, award, wrong):
+    source = SOURCE.replace("related):\n        while True: pass", f"related):\n        return {award}")
+    kind = load(f"from grader.model.score import Award{source}")
+    line = f"/course/checks.py:12: check kind loops: award: must return {wrong} for item a; correct the file"
+    with pytest.raises(CourseError, match=f"^{re.escape(line)}$"):
+        kind.award(None, Observation(item="a", outcome=Outcome.OBSERVED), {})
 
 
 @pytest.mark.parametrize(
