@@ -66,9 +66,11 @@ def number(of: Any) -> float | None:
 
 
 def percentage(share: float) -> str:
-    """Format a share in percent, never rounded to 0 or 100 %."""
-    if share in (0, 1) or 0.1 <= share < 0.99:
-        return f"{share:.0%}"
+    """Format a share in percent, never rounded to 0 or 100 %; a share of more than the whole as well."""
+    if share in (0, 1) or 0.1 <= share < 0.99 or share >= 1.01:
+        return f"{share:,.0%}"
+    if share > 1:
+        return f"{share:.1%}"
     return "less than 0.1%" if share < 0.001 else "more than 99.9%" if share > 0.999 else f"{share:.1%}"
 
 

@@ -142,7 +142,7 @@ def quantity_chips(by_name: Mapping[str, Quantity], note: str = "", *, for_staff
 def quantity_text(quantity: Quantity) -> str:
     """Format a quantity with its unit: times and sizes in the one that suits them, counts with separators."""
     value, unit = quantity.value, quantity.unit_text
-    if unit == "share" and (share := layout.number(value)) is not None and share <= 1:
+    if unit == "share" and (share := layout.number(value)) is not None:
         return layout.percentage(share)
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
         if unit == "s":

@@ -745,7 +745,9 @@ def test_a_seed_is_for_staff_alone(make):
         (True, "", "yes"),
         (1 / 3, "share", "33%"),
         (0.0, "share", "0%"),
-        (1.5, "share", "1.5 share"),
+        (1.004, "share", "100.4%"),
+        (1.5, "share", "150%"),
+        (52.23, "share", "5,223%"),
         ({"gpu": 2.5}, "GB/s", "gpu 2.5 GB/s"),
     ],
 )
