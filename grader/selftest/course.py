@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import datetime, timedelta, tzinfo
+from fnmatch import filter as filter_names
 from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
-from grader.config.decode import quoted
+from grader.config.decode import keys_of, quoted
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
 from grader.config.problem import KeyPath, Problem, Remark, closest, suggestion
@@ -18,11 +20,14 @@ from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.files import show_path
+from grader.grading.declaration import files_below
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
 from grader.harness.tolerance import Tolerance, Tolerances
-from grader.model.options import values_of
-from grader.model.rubric import Rubric
+from grader.intake.accept import accepted
+from grader.model.assignment import Assignment
+from grader.model.options import SubmittedFile, values_of
+from grader.model.rubric import MANUAL, Rubric
 from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import declaration_problems, static_problems
@@ -89,11 +94,34 @@ def _rubric_lines(course: Course, plugins: Plugins, rubric: Rubric, path: Path) 
     """Yield problems and remarks on a rubric: its deadline, functions of the reference, families, oracles."""
     folder = plugins.assignment_folders[rubric.assignment]
     document = read_yaml(path)
-    yield from document.lines([*_offset_problems(rubric.due, course.zone), *source_problems(rubric, folder)])
+    lacking = _reference_lacks(rubric, plugins.assignments[rubric.assignment], folder / "reference")
+    offsets = _offset_problems(rubric.due, course.zone)
+    yield from document.lines([*offsets, *source_problems(rubric, folder), *lacking])
     remarks = [*_remarks(rubric, plugins.checks, folder), *source_remarks(rubric, folder)]
     yield from map(Remark, document.lines(remarks))
     if not read_facts(folder).problems:
         yield from try_functions(folder, rubric.items, plugins.checks, document)
+
+
+def _reference_lacks(rubric: Rubric, assignment: Assignment, reference: Path) -> Iterator[Problem]:
+    """Yield the documents and sources that items read and the reference lacks, so that it loses their points.
+
+    A reference of which nothing is accepted is told elsewhere, and what a person alone reads it may lack.
+    """
+    files = accepted(files_below(reference), assignment.accepts)
+    for index, item in enumerate(rubric.items if files else ()):
+        if item.options is None or not item.points or item.counts == "penalty" or item.check == MANUAL:
+            continue
+        values = values_of(item.options)
+        kind: Any = type(item.options)  # which mypy takes for no key of a cache
+        for key in (
+            name for name, key in keys_of(kind).items() if key.kind is SubmittedFile and values[name]
+        ):
+            if not filter_names(files, pattern := values[key]):
+                example = re.sub(r"(?<=\w)\.\*$", ".md", pattern)
+                what = f"has no {pattern}; write it" if example == pattern else f"has no file for {pattern}"
+                advice = "" if example == pattern else f"; write one, such as reference/{example}"
+                yield Problem(path=("items", index, key), message=f"reference/ {what}{advice}", once=True)
 
 
 def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:

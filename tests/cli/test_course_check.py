@@ -786,6 +786,27 @@ def test_a_name_that_a_library_lacks_is_named(course, keys, message):
         assert lines[0].startswith("rubrics/vectors.yaml:7:")
 
 
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("source, file: more.py", "file: reference/ has no more.py; write it"),
+        (
+            "answer, file: answers.*, question: 1, text: why",
+            "file: reference/ has no file for answers.*; write one, such as reference/answers.md",
+        ),
+        ("manual, reads: answers.*", ""),
+    ],
+)
+def test_a_document_that_an_item_reads_and_the_reference_lacks_is_named(course, keys, message):
+    file = course / ASSIGNMENT
+    file.write_text(file.read_text().replace("accepts=(", 'accepts=("more.py", "answers.*", '))
+    path = course / RUBRIC
+    bonus = item(keys).replace("points: 0", "points: 1, bonus: true")
+    path.write_text(path.read_text().replace("  - id", bonus))
+    lines = [line for line in told(course) if "earns.s: missing" not in line and "accepts:" not in line]
+    assert [line.partition(": ")[2] for line in lines] == ([f"items[0].{message}"] if message else [])
+
+
 def test_a_rule_on_a_file_that_decides_only_of_its_import_is_remarked(course):
     decides = "forbid: [numpy.*], decides: true"
     path = course / RUBRIC
