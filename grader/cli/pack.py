@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,9 +84,10 @@ def pack_handouts(
     if problems:
         raise CourseError(*problems)
     changed: dict[str, str] = {}
+    now = datetime.now(UTC)
     rubrics, examples = sorted(course.folder.glob("rubrics/*.yaml")), example_lines()
     for name, files in contents.items():
-        for line in () if check else handout_remarks(folders[name], files, rubrics, examples):
+        for line in () if check else handout_remarks(folders[name], files, rubrics, examples, now):
             tell_line(line)
         archive, packed = course.folder / HANDOUTS / f"{name}.zip", zip_file(files)
         if same(archive.read_bytes() if archive.is_file() else b"", packed):
@@ -105,12 +108,14 @@ def pack_handouts(
 def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, as_json: bool = False) -> int:
     """Write the stale archives of a course, or with `check` only name them and return 4 if there are any.
 
+    What lies beside the files of a submission by mistake is remarked, but for `check`.
+
     Raises:
         UsageError: no submission matches.
         CourseError: there are none, their sources are wrong, or an archive cannot be written.
     """
     from grader.config.problem import suggestion
-    from grader.packing.sources import EXPECTED
+    from grader.packing.sources import EXPECTED, not_packed
     from grader.packing.submissions import orphans, sources_in, stale, without_expectation
     from grader.selftest.cases import ARCHIVES
     from grader.selftest.expectations import SOURCES
@@ -127,6 +132,8 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, a
     if patterns and not chosen:
         name = " ".join(patterns)
         raise UsageError(f"{name}: there is no submission of that name; {suggestion(name, names)}")
+    for line in () if check else chain.from_iterable(map(not_packed, chosen)):
+        tell_line(line)
     outdated = stale(chosen, archives)
     for name, content in () if check else outdated.items():
         _write(archives / name, content)

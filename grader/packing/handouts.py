@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
 from urllib.parse import unquote
 
+from grader.config.problem import Problem
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
 from grader.files import is_file, obstacle, show_path
+from grader.model.magnitude import counted
 from grader.text import one_line
 
 PAGE = "handout.md"
@@ -63,12 +67,17 @@ def handout_files(folder: Path, *, with_given: bool = False) -> dict[str, bytes]
 
 
 def handout_remarks(
-    folder: Path, files: Collection[str], rubrics: Collection[Path], example: Collection[str]
+    folder: Path,
+    files: Collection[str],
+    rubrics: Collection[Path],
+    example: Collection[str],
+    now: datetime,
 ) -> Iterator[str]:
-    """Yield what a hand-out of these files may lack: a page, a starter, a text of its own, the right points.
+    """Yield what a hand-out of these files may lack: a page, a starter, its own text and points, some time.
 
     `rubrics` are those of the course, and `example` the lines of the page that `grader new` writes.
     """
+    yield from _past_deadlines(rubrics, folder.name, now)
     names = {name.removeprefix(f"{folder.name}/") for name in files}
     if PAGE not in names:
         yield f"{show_path(folder)}: has no {PAGE}; students read nothing of what is asked"
@@ -84,6 +93,18 @@ def handout_remarks(
         line = min(lines.index(each) for each in example) + 1
         yield f"{page}:{line}: is the example of grader new still; say what is asked"
     yield from (f"{page}:{message}" for message in _other_points(lines, folder.name, rubrics))
+
+
+def _past_deadlines(rubrics: Collection[Path], assignment: str, now: datetime) -> Iterator[str]:
+    """Yield the deadlines that passed a day ago or earlier: of another year, if this is handed out now."""
+    for path in rubrics:
+        document = read_yaml(path)
+        data = document.data if isinstance(document.data, Mapping) else {}
+        with suppress(TypeError, ValueError):  # none, or no time: rubric check tells it
+            passed = now - datetime.fromisoformat(data["due"]) if data.get("due") else timedelta()
+            if data.get("assignment") == assignment and passed >= timedelta(days=1):
+                message = f"this deadline passed {counted(passed.days, 'day')} ago; give the one to come"
+                yield from document.lines([Problem(path=("due",), message=message)])
 
 
 def _other_points(lines: Sequence[str], assignment: str, rubrics: Collection[Path]) -> Iterator[str]:
@@ -135,7 +156,7 @@ def _sources(folder: Path, *, with_given: bool) -> Iterator[tuple[str, Path]]:
     for part in (STARTER, *([GIVEN] if with_given else [])):
         for path in [folder / part, *sorted((folder / part).rglob("*"))]:
             name = path.relative_to(folder / part)
-            if not any(map(_is_left_behind, name.parts)):
+            if not any(map(is_left_behind, name.parts)):
                 yield name.as_posix(), path
 
 
@@ -154,7 +175,8 @@ def _missing_links(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
         yield f"{show_path(folder / PAGE)}: links to {one_line(target)}, which {lacks}; {advice}"
 
 
-def _is_left_behind(name: str) -> bool:
+def is_left_behind(name: str) -> bool:
+    """Tell whether Python or an editor leaves a file or folder of this name behind."""
     return name == "__pycache__" or name.startswith(".") or name.endswith("~")
 
 

@@ -13,7 +13,7 @@ The folder holds `expected.yaml` and, below `files/`, what the student hands in.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,9 +22,11 @@ from grader.errors import CourseError, UsageError
 from grader.files import show_path
 from grader.intake.names import SENDER_NAMES, sender_of
 from grader.packing.archives import zip_file
+from grader.packing.handouts import is_left_behind
 from grader.packing.pdf import pdf
 
 EXPECTED = "expected.yaml"
+CHANGES = "changes.yaml"
 LISTS = frozenset({"without.txt", "binaries.txt"})
 BINARY = b"\x7fELF\x02\x01\x01" + bytes(57)
 """The head of a file in ELF, with nothing behind it: whoever loads it fails."""
@@ -55,6 +57,16 @@ def files_of(folder: Path) -> dict[str, bytes]:
     if not files:
         _wrong(folder, f"hands in nothing; put its files below {folder.name}/files")
     return dict(sorted(files.items()))
+
+
+def not_packed(folder: Path) -> Iterator[str]:
+    """Yield a line on each file or folder that lies beside `files/` and is nothing that is read there."""
+    for path in sorted(folder.iterdir()):
+        parts = path.suffix == ".docx" and path.is_dir()
+        is_read = path.name in {"files", EXPECTED, CHANGES} or path.suffix == ".txt" or parts
+        if not is_read and not is_left_behind(path.name):
+            advice = f"move it into {folder.name}/files, or remove it"
+            yield f"{show_path(path)}: lies beside files/, so that it is not handed in; {advice}"
 
 
 def expected(folder: Path) -> Mapping[str, Any]:
@@ -90,7 +102,7 @@ def _of_base(folder: Path) -> dict[str, bytes]:
         content = files.pop(path)
         if elsewhere:
             files[elsewhere] = content
-    list_of_changes = folder / "changes.yaml"
+    list_of_changes = folder / CHANGES
     for path, changes in (_mapping(list_of_changes) if list_of_changes.exists() else {}).items():
         files[path] = _changed(files.get(path, b""), changes, list_of_changes, path)
     return files

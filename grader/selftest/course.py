@@ -28,10 +28,12 @@ from grader.intake.accept import accepted
 from grader.model.assignment import Assignment
 from grader.model.options import SubmittedFile, values_of
 from grader.model.rubric import MANUAL, Rubric
+from grader.packing.sources import not_packed
+from grader.packing.submissions import sources_in
 from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import declaration_problems, static_problems
-from grader.selftest.expectations import expectation_problems
+from grader.selftest.expectations import SOURCES, expectation_problems
 from grader.selftest.functions import try_functions
 from grader.selftest.source_rules import source_problems, source_remarks
 
@@ -70,6 +72,8 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         if name not in graded and name not in rubrics:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
     yield from expectation_problems(course, plugins, rubrics)
+    for source in sources_in(course.folder / SOURCES):
+        yield from map(Remark, not_packed(source))
 
 
 def check_assignment(course: Course, plugins: Plugins, name: str) -> Iterator[str]:

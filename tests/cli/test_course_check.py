@@ -807,6 +807,13 @@ def test_a_document_that_an_item_reads_and_the_reference_lacks_is_named(course, 
     assert [line.partition(": ")[2] for line in lines] == ([f"items[0].{message}"] if message else [])
 
 
+def test_a_file_beside_the_files_of_a_submission_is_remarked(course):
+    (course / "tests/submissions/vectors_right/vectors.py").write_text("")
+    done = grader(course, "course", "check")
+    told = "tests/submissions/vectors_right/vectors.py: lies beside files/, so that it is not handed in"
+    assert (done.returncode, told in done.stderr) == (0, True)
+
+
 def test_a_rule_on_a_file_that_decides_only_of_its_import_is_remarked(course):
     decides = "forbid: [numpy.*], decides: true"
     path = course / RUBRIC

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -96,6 +97,20 @@ def test_an_archive_that_is_only_compressed_otherwise_is_left_alone(course, pack
     archive.write_bytes(otherwise)
     assert pack()[0] == 0
     assert archive.read_bytes() == otherwise
+
+
+def test_what_lies_beside_the_files_of_a_submission_is_remarked(course, pack):
+    folder = course / "tests" / "submissions" / "ann"
+    for name in ("utils.py", "report.docx", ".DS_Store", "utils.py~", "report.txt", "without.txt"):
+        (folder / name).write_text("")
+    for name in ("src", "answers.docx", "__pycache__"):
+        (folder / name).mkdir()
+    remark = "grader: tests/submissions/ann/{}: lies beside files/, so that it is not handed in; {}"
+    advice = "move it into ann/files, or remove it"
+    lines = [remark.format(name, advice) for name in ("report.docx", "src", "utils.py")]
+    code, out, err = pack("ann")
+    assert (code, out, err) == (0, ["submissions/ann.tar.gz: written"], lines)
+    assert pack("ben")[2] == pack("--check", "ann")[2] == []
 
 
 def test_wrong_sources_are_a_line_each_and_nothing_is_written(course, pack):
@@ -293,6 +308,19 @@ def test_a_hand_out_without_a_page_or_a_starter_is_remarked(course, assignment, 
     assert err == [line]
     assert pack("--handout") == (0, [], [line])
     assert pack("--handout", "--check") == (0, [], [])
+
+
+def test_a_deadline_that_has_passed_when_the_homework_goes_out_is_remarked(course, assignment, pack):
+    rubric = course / "rubrics" / "layers.yaml"
+    rubric.write_text("assignment: layers\ndue: 2020-12-05T23:59:00+01:00\n")
+    code, _, (line,) = pack("--handout")
+    told = r"grader: rubrics/layers\.yaml:2:1: due: this deadline passed \d+ days ago; give the one to come"
+    assert (code, re.fullmatch(told, line) is not None) == (0, True), line
+    for other in ("due: 2999-12-05T23:59:00+01:00", "due: 2020-13-05", "due: 2020-12-05", "due: 2020"):
+        rubric.write_text(f"assignment: layers\n{other}\n")
+        assert pack("--handout") == (0, [], [])
+    rubric.write_text("assignment: other\ndue: 2020-12-05T23:59:00+01:00\n")
+    assert pack("--handout") == (0, [], [])
 
 
 def test_a_page_that_speaks_of_the_example_of_grader_new_is_remarked(course, pack, monkeypatch, capsys):
