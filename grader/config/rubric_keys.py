@@ -65,7 +65,8 @@ class ItemKeys:
     visible: Visibility = option("When the student sees it.", default="always")
     hint: str = option(
         "What a student reads when points are lost, but where nothing looked at the code: a file that is "
-        "called or compiled is missing, or no call gave a result.",
+        "called or compiled is missing, or no call gave a result, be it that the course's driver failed on "
+        "what a function returned.",
         default="",
     )
     bonus: bool = option("Its points come on top of the total.", default=False)
