@@ -24,8 +24,8 @@ import click
 from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
-from grader.config.decode import describe
 from grader.config.rubric import load_rubric
+from grader.config.type_words import describe
 from grader.contracts import context as context_contract
 from grader.contracts import engine, exporter, platform, report
 from grader.contracts.sandbox import Promise

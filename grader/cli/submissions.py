@@ -168,9 +168,9 @@ def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str
 
     Whoever has a time already is meant only if nobody else may be.
     """
-    from grader.config.decode import quoted
     from grader.config.problem import closest, suggestion
     from grader.config.times import id_of
+    from grader.config.type_words import quoted
 
     everybody = _names(roster)
     untimed = {name for name in everybody if id_of("student", name) not in times.places}

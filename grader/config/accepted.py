@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
-from grader.config.decode import keys_of, quoted
+from grader.config.decode import keys_of
 from grader.config.problem import KeyPath, closest
+from grader.config.type_words import quoted
 from grader.filenames import plain_pattern
 from grader.model.assignment import Assignment
 from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile

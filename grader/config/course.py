@@ -9,10 +9,11 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from grader.config.decode import DecodeState, keys_of, quoted, read_keys
+from grader.config.decode import DecodeState, keys_of, read_keys
 from grader.config.extensions import Extensions, ReadExtensions, read_extensions
 from grader.config.problem import Problem, suggestion
 from grader.config.roster import read_roster
+from grader.config.type_words import quoted
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.extras import install_command

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
-from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from grader.config.problem import LISTED, KeyPath, Problem, closest, suggestion
+from grader.config.type_words import QUOTED, choices_of, describe, is_choice, number_advice, quoted
 from grader.config.units import Duration, Quotient, Share, parse_duration, parse_quotient, parse_share
 from grader.model.options import problems_of, required
 
@@ -133,38 +132,6 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Decode
     return values
 
 
-def describe(kind: Any, above: float | None = None) -> str:
-    """Describe the values of a type for a message, such as `a number > 0`."""
-    if kind in _PLAIN:
-        return _PLAIN[kind] + (f" > {above:g}" if above is not None and kind in (int, float) else "")
-    if supertype := getattr(kind, "__supertype__", None):
-        return describe(supertype, above)
-    origin = get_origin(kind)
-    if origin is Literal or _is_choice(kind):
-        return _either([str(value) for value in _choices(kind)])
-    if origin in (Union, types.UnionType):
-        return _either([describe(member, above) for member in get_args(kind) if member is not type(None)])
-    return "a list" if origin is tuple else "a mapping"
-
-
-QUOTED = 60
-"""Characters of a wrong value that a message repeats."""
-
-
-def quoted(value: Any) -> str:
-    """Quote a wrong value for a message, shortened and on one line."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
-    return text if len(text) <= QUOTED else text[: QUOTED - 3] + "…"
-
-
 @cache
 def reader(kind: Any, above: float | None) -> Reader:
     """Return the function that converts plain data to a value of a type; `above` bounds numbers from below.
@@ -211,7 +178,7 @@ def _number_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         number = isinstance(data, int if kind is int else int | float) and not isinstance(data, bool)
         if not number or (above is not None and not data > above):
-            advice = _number_advice(data, kind) if isinstance(data, str) else ""
+            advice = number_advice(data, kind) if isinstance(data, str) else ""
             return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}{advice}")
         try:
             value = kind(data)
@@ -222,15 +189,6 @@ def _number_reader(kind: Any, above: float | None) -> Reader:
         return value
 
     return read
-
-
-def _number_advice(text: str, kind: type) -> str:
-    """Return how a number is written that stands in quotes, or with a decimal comma; or nothing."""
-    plain = text.strip().replace(",", ".", 1)
-    form = r"[+-]?[0-9]+" if kind is int else r"[+-]?[0-9]+(?:\.[0-9]+)?"
-    if not re.fullmatch(form, plain):
-        return ""
-    return f"; write {plain}" + (", with a point" if "," in text else ", without quotes")
 
 
 def _exact_reader(kind: Any, above: float | None) -> Reader:
@@ -260,16 +218,8 @@ def _name_reader(kind: Any, above: float | None) -> Reader:
     return read
 
 
-def _is_choice(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, StrEnum)
-
-
-def _choices(kind: Any) -> tuple[Any, ...]:
-    return tuple(kind) if _is_choice(kind) else get_args(kind)
-
-
 def _choice_reader(kind: Any, above: float | None) -> Reader:
-    choices = _choices(kind)
+    choices = choices_of(kind)
 
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         for choice in choices:
@@ -362,21 +312,6 @@ def _example(kind: Any) -> str:
     return f"{{{', '.join(f'{name}: …' for name in names[:_IN_EXAMPLE])}{more}}}"
 
 
-def _either(words: list[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-_PLAIN: Mapping[Any, str] = {
-    Any: "a value",
-    str: "text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    datetime: "a date and time with its offset from UTC, such as 2024-12-23T23:59:00+02:00",
-    Duration: "a duration such as 20s, 15m, 1h30m or 3d",
-    Share: "a percentage from 0% to 100%, such as 10%",
-    Quotient: "a fraction such as 8/3",
-}
 _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     Duration: parse_duration,
     Share: parse_share,
@@ -400,6 +335,6 @@ _BY_ORIGIN: Mapping[Any, Maker] = {
 }
 _BY_TRAIT: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
     (lambda kind: hasattr(kind, "__supertype__"), _name_reader),
-    (_is_choice, _choice_reader),
+    (is_choice, _choice_reader),
     (is_dataclass, _dataclass_reader),
 )

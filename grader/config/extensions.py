@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.config.decode import decode, describe, quoted
+from grader.config.decode import decode
 from grader.config.problem import Problem, suggestion
 from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
+from grader.config.type_words import describe, quoted
 from grader.config.units import Duration, parse_duration
 from grader.files import show_path
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.config.decode import quoted
 from grader.config.problem import KeyPath, suggestion
+from grader.config.type_words import quoted
 
 
 def reference_objections(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[KeyPath, str]]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from grader.config.decode import quoted
 from grader.config.problem import Problem
 from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
+from grader.config.type_words import quoted
 from grader.files import show_path
 from grader.model.roster import FILE_IDS, Roster, Student, are_exchanged
 

@@ -13,7 +13,7 @@ from typing import Any
 from grader.config.accepted import unaccepted_options
 from grader.config.built import unbuilt
 from grader.config.codec import digest_bytes
-from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
+from grader.config.decode import AllowedNames, DecodeState, keys_of, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.item_references import reference_objections
 from grader.config.problem import KeyPath, closest, suggestion
@@ -26,6 +26,7 @@ from grader.config.rubric_keys import (
     gpu_objection,
     item_keys,
 )
+from grader.config.type_words import quoted
 from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from grader.config.codec import to_plain
-from grader.config.decode import Key, keys_of, quoted, reader
+from grader.config.decode import Key, keys_of, reader
 from grader.config.problem import KeyPath, suggestion
+from grader.config.type_words import quoted
 from grader.config.units import Duration, Share
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError

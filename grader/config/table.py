@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from grader.config.decode import quoted
+from grader.config.type_words import quoted
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.config.decode import quoted
 from grader.config.roster import HEADINGS
 from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
+from grader.config.type_words import quoted
 from grader.errors import UsageError
 from grader.files import show_path
 from grader.model.roster import FILE_IDS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from grader.config.accepted import names_of, replaced_files, replaced_objection, requires_objection
 from grader.config.built import sanitizer_objection
-from grader.config.decode import quoted
 from grader.config.problem import closest
+from grader.config.type_words import quoted
 from grader.filenames import plain_pattern
 from grader.installed import MISSPELT
 from grader.intake.accept import accepted

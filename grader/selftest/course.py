@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
-from grader.config.decode import keys_of, quoted
+from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
 from grader.config.problem import KeyPath, Problem, Remark, closest, suggestion
 from grader.config.rubric import read_rubric
+from grader.config.type_words import quoted
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError

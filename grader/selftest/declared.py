@@ -11,7 +11,6 @@ from pathlib import Path
 from grader.config.accepted import names_of, unaccepted
 from grader.config.built import MAKEFILES
 from grader.config.course import Course
-from grader.config.decode import quoted
 from grader.config.facts import (
     absent_imports,
     files_imported,
@@ -20,6 +19,7 @@ from grader.config.facts import (
     variables_read,
 )
 from grader.config.problem import Remark, closest, suggestion
+from grader.config.type_words import quoted
 from grader.coursesyntax import joined_texts
 from grader.filenames import plain_pattern
 from grader.files import show_path
