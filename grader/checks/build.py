@@ -94,8 +94,8 @@ class BuildKind(CheckKind):
         return Observation(
             item=context.item,
             outcome=built.outcome,
-            note=_note(built, missing) + (_left_out(built, context) if lacks_files and not missing else ""),
-            cases=tuple(_cases(built)) if tells_cases or built.compatibility else (),
+            note=_note(built, missing),
+            cases=tuple(_cases(built, context)) if tells_cases or built.compatibility else (),
             quantities=_quantities(built),
             facts=_facts(built)
             | ({NO_RESULT: True} if lacks_files else {})
@@ -184,17 +184,6 @@ def _missing_source(stem: str, context: CheckContext) -> str:
     return ""
 
 
-def _left_out(built: Built, context: CheckContext) -> str:
-    """Say that the first file that is not there was handed in, and that nobody is asked for it; or not."""
-    from grader.harness.diagnoses import lacked_by
-
-    name = PurePosixPath(lacked_by(built.errors[0])).name
-    for path in context.dropped:
-        if name and PurePosixPath(path).name == name:
-            return f"; {path} was handed in and left out, because the assignment does not accept it"
-    return ""
-
-
 def _replaced(files: Sequence[str]) -> str:
     """Return the sentence for a student whose changes to the course's files were not built."""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
@@ -206,11 +195,11 @@ def _python_2(entry: Mapping[str, Any]) -> str:
     return f"{entry['file']}:{entry['line']}: is written for Python 2 ({entry['message']})"
 
 
-def _cases(built: Built) -> Iterator[Case]:
+def _cases(built: Built, context: CheckContext) -> Iterator[Case]:
     from grader.harness.diagnoses import diagnose
 
     for error in built.errors:
-        diagnosis = diagnose(error)
+        diagnosis = diagnose(error, context.files, context.dropped)
         yield Case(
             name=error.place or "the program",
             outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,

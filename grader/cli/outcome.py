@@ -17,6 +17,7 @@ from grader.cli.exit_reason import OLDER, ExitReasons
 from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, OutdatedError, UsageError
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
+from grader.model.observation import LEFT_OUT
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import LineState, local_time, out_of, still_open
@@ -213,7 +214,7 @@ class RunSummary:
         return isinstance(upload, Path) and upload.resolve() == reference.resolve()
 
     def _left_out(self, result: Graded) -> Iterator[str]:
-        """Yield a line for each file left out that may be, or hold, one that is missing."""
+        """Yield a line for each file left out that may be, or hold, one that is missing or asked for."""
         from grader.filenames import saved_as
         from grader.intake.formats import split_ending
         from grader.intake.identify import misnamed, missing
@@ -222,11 +223,17 @@ class RunSummary:
 
         of, accepts = result.submission, self._accepts(result.submission.assignment)
         where = f"{shown(of.archive)} ({of.student})"
-        for path, meant in misnamed(of.files, of.dropped, accepts).items():
+        misnamed_files = misnamed(of.files, of.dropped, accepts)
+        for path, meant in misnamed_files.items():
             remedy = saved_as(path, meant)
             do = "move" if Path(path).name == Path(meant).name else "rename"
             advice = f"if it is meant, {remedy}" if remedy else f"if that is meant, {do} it and grade again"
             yield f"{where}: {shown(path)} is not graded, and there is no {meant}; {advice}"
+        for path in of.dropped:
+            if path not in misnamed_files and any(f"{path} {LEFT_OUT}" in note for note in _notes(result)):
+                why = "is not graded, and other files that were handed in may need it"
+                advice = "if students may hand it in, name it in accepts of assignment.py and grade again"
+                yield f"{where}: {shown(path)} {why}; {advice}"
         absent = ", ".join(missing(of.files, accepts)[:_LISTED])
         for archive in of.unread if absent else ():
             yield f"{where}: inside, {archive}; there is no {absent}: look whether that is in it"
@@ -323,6 +330,13 @@ def _is_unchanged(graded: Graded) -> bool:
 def _began(graded: Graded, zone: tzinfo) -> str:
     """Return when the last run began."""
     return local_time(graded.evidence.runs[-1].started_at, zone)
+
+
+def _notes(result: Graded) -> Iterator[str]:
+    """Yield the notes on all items of a submission, and on their cases."""
+    for observation in result.evidence.observations.values():
+        yield observation.note
+        yield from (case.note for case in observation.cases)
 
 
 def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:

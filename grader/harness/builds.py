@@ -53,10 +53,16 @@ class Builds:
         cache: Path,
         *,
         accepts: Collection[str] = (),
+        files: Collection[str] = (),
+        dropped: Collection[str] = (),
     ) -> None:
-        """`limits` are those of the assignment, which `accepts` these files; a build has more room."""
+        """`limits` are those of the assignment, which `accepts` these files; a build has more room.
+
+        `files` are what is accepted of the submission, `dropped` what is not.
+        """
         self._build = build
         self._accepts = accepts
+        self._files, self._dropped = files, dropped
         self._children = children
         self._cache = cache
         self._temporary: Path | None = None
@@ -286,7 +292,8 @@ class Builds:
             call = self._run(whose, command, chain, compatibility)
             answer, products = take_answer(call)
             if set(products) != set(self._build.products):
-                return read_built(answer, self._build, call)
+                files, dropped = (self._files, self._dropped) if whose == SUBMISSION else ((), ())
+                return read_built(answer, self._build, call, files=files, dropped=dropped)
             entry = store.keep(digest, {**answer, "wall_s": call.wall_s}, products)
         return replace(
             read_built(entry.facts, self._build),

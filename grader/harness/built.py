@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -47,8 +47,18 @@ def take_answer(call: Call) -> tuple[dict[str, Any], dict[str, bytes]]:
     return {**answer, "sizes": {path: len(content) for path, content in products.items()}}, products
 
 
-def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None) -> Built:
-    """Return the outcome of a build; `call` is the tool's own end, if that was not a good one."""
+def read_built(
+    answer: Mapping[str, Any],
+    build: Build,
+    call: Call | None = None,
+    *,
+    files: Collection[str] = (),
+    dropped: Collection[str] = (),
+) -> Built:
+    """Return the outcome of a build; `call` is the tool's own end, if that was not a good one.
+
+    `files` are what is accepted of the submission, `dropped` what is not, for what is said of missing ones.
+    """
     if not answer:
         outcome = call.outcome if call else Outcome.NOT_BUILT
         if outcome is Outcome.CRASHED:
@@ -73,7 +83,8 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
         note = f"{program} did not end within {build.wall_s:g} s of its own time"
         return replace(built, outcome=Outcome.TIMED_OUT, note=note)
     if answer["status"]:
-        return replace(built, outcome=Outcome.NOT_BUILT, note=_first(built, program, answer["status"]))
+        note = _first(built, program, answer["status"], files, dropped)
+        return replace(built, outcome=Outcome.NOT_BUILT, note=note)
     if answer["lacking"]:
         lacking = "; ".join(f"{path} {what}" for path, what in answer["lacking"].items())
         return replace(built, outcome=Outcome.NOT_BUILT, note=f"{program} {ENDED_WELL}, but {lacking}")
@@ -93,7 +104,7 @@ def _ended(call: Call, build: Build) -> str:
 _OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
 
 
-def _first(built: Built, program: str, status: int) -> str:
+def _first(built: Built, program: str, status: int, files: Collection[str], dropped: Collection[str]) -> str:
     """The first error, what is known of it, and how many more there are."""
     if not built.errors:
         lines = built.output.strip().splitlines()
@@ -101,7 +112,7 @@ def _first(built: Built, program: str, status: int) -> str:
         last = [*lines[-1:], *(line for line in lines if not _OF_MAKE.match(line))][-1:]
         return f"{program} {ending(status)}" + "".join(f": {line[:200]}" for line in last)
     first = built.errors[0]
-    diagnosis = diagnose(first)
+    diagnosis = diagnose(first, files, dropped)
     more = built.counts["error"] - 1
     return (
         f"{first}"

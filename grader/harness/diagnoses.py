@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from grader.contracts.build import Diagnostic
+from grader.harness.missing import definition_advice, source_advice
 from grader.subject.tools.cuda_renames import RENAMED
+from grader.subject.tools.diagnostics import COMPILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     ),
     (
         LACKED_FILE,
-        r"^([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"",
+        r"^([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"|'(.+)' file not found",
         "{} is neither handed in nor one of the course's files",
     ),
     (
@@ -104,13 +106,32 @@ _MACHINES: tuple[tuple[str, str], ...] = (
 )
 
 
-def diagnose(of: Diagnostic) -> Diagnosis | None:
-    """Return the cause if many submissions have it; None otherwise."""
+def diagnose(of: Diagnostic, files: Collection[str] = (), dropped: Collection[str] = ()) -> Diagnosis | None:
+    """Return the cause if many submissions have it; None otherwise.
+
+    `files` are what is accepted of the submission, `dropped` what is not: a hint names what was left out.
+    """
     for name, pattern, hint in _KNOWN:
         if match := re.search(pattern, of.message):
             what = next(filter(None, match.groups()))
-            return Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
+            known = Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
+            if name == LACKED_FILE and (advice := _of_handed_in(what, of.file, files, dropped)):
+                return replace(known, hint=advice)
+            is_undefined = name in _UNDEFINED and bool(dropped)
+            advice = definition_advice(dropped, of.file, files) if is_undefined else ""
+            return replace(known, hint=f"{known.hint.removesuffix('?')}; {advice}") if advice else known
     return None
+
+
+_UNDEFINED = ("no_main", "undefined_reference")
+
+
+def _of_handed_in(name: str, place: str, files: Collection[str], dropped: Collection[str]) -> str:
+    """Say why a file was handed in and is not there; of an object, that of which it is made."""
+    stem, _, ending = name.rpartition(".")
+    names = (stem, *(f"{stem}{suffix}" for suffix in COMPILED)) if ending in OBJECTS else (name,)
+    advices = (source_advice(each, place, files, dropped) for each in names)
+    return next(filter(None, advices), "")
 
 
 def lacked_by(of: Diagnostic) -> str:

@@ -1,4 +1,4 @@
-"""Files that an item needs and nobody handed in, and what was handed in under nearly their names."""
+"""Files that a program lacks: not handed in, handed in under nearly their names, or left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.errors import CourseError
 from grader.filenames import COPY, meant
 from grader.installed import MISSPELT_NAME, nearest
 from grader.model.job import Job, Task
-from grader.model.observation import MISSING_FILE, Fault, Observation, Outcome
+from grader.model.observation import LEFT_OUT, MISSING_FILE, Fault, Observation, Outcome
 from grader.model.submission import Submission
 
 _LACKED = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
@@ -19,7 +19,10 @@ _LACKED_NAME = re.compile(
     r"\bAttributeError: module '([\w.]{1,80})' has no attribute '(\w{1,80})'"
     r"|\bImportError: cannot import name '(\w{1,80})' from '([\w.]{1,80})'"
 )
-_LACKED_FILE = re.compile(r"No such file or directory: '([^']{1,200})'|\b([^\s'():]{1,200}) not found\.")
+_LACKED_FILE = re.compile(
+    r"No such file or directory: '([^']{1,200})'|\b([^\s'():]{1,200}) not found\."
+    r"|([^\s'():]{1,200}): cannot open shared object file"
+)
 _WILDCARD = re.compile(r"[*?[]")
 
 
@@ -116,7 +119,7 @@ def lacked_file(note: str, accepts: Collection[str], *, patterns: bool = False) 
                 return file
         return next((file for file in accepts if file.startswith(f"{path}/")), "")
     if lacked := _LACKED_FILE.search(note):
-        path = lacked[1] or lacked[2]
+        path = lacked[lacked.lastindex or 0]
         return next((file for file in accepts if path == file or path.endswith(f"/{file}")), "")
     return ""
 
@@ -149,11 +152,58 @@ def undefined(file: str, name: str, names: Collection[str]) -> str:
 def file_advice(note: str, submission: Submission) -> str:
     """Say that a file which a program lacks was handed in and left out; empty if it was not."""
     lacked = _LACKED_FILE.search(note)
-    name = PurePosixPath(lacked[1] or lacked[2]).name if lacked else ""
-    for path in submission.dropped:
-        if name and PurePosixPath(path).name == name:
-            return f"; {path} was handed in and left out, because the assignment does not accept it"
+    path = _of_name(lacked[lacked.lastindex or 0], submission.dropped) if lacked else ""
+    return f"; {_left_out(path)}; do without it, or ask your course what may be handed in" if path else ""
+
+
+def source_advice(name: str, place: str, files: Collection[str], dropped: Collection[str]) -> str:
+    """Say why a file that a compiler or make lacks is not there, though it was handed in; or not.
+
+    Args:
+        name: the file as the tool names it.
+        place: the file in which it is asked for; empty if that is unknown.
+        files: what of the submission is accepted.
+        dropped: what of it is not.
+    """
+    if path := _of_name(name, dropped):
+        return f"{_left_out(path)}{_remedy(path, files, place)}"
+    for file in files:
+        if PurePosixPath(file).name.casefold() == PurePosixPath(name).name.casefold() and file != name:
+            return f"{file} was handed in: its folder and all letters of its name must agree"
     return ""
+
+
+def definition_advice(dropped: Collection[str], place: str, files: Collection[str]) -> str:
+    """Say that a source was left out, in which a function may be defined that nobody else defines."""
+    from grader.subject.tools.diagnostics import COMPILED
+
+    sources = (path for path in dropped if path.endswith(COMPILED) and "/._" not in f"/{path}")
+    path = next(sources, "")
+    return f"{_left_out(path)}{_remedy(path, files, place)}, if it is defined there" if path else ""
+
+
+def _left_out(path: str) -> str:
+    return f"{path} {LEFT_OUT}, because the assignment does not accept it"
+
+
+def _remedy(path: str, files: Collection[str], place: str = "") -> str:
+    """Say into which of the accepted files to put a program text: `place`, or the only one of its ending."""
+    alike = [file for file in files if PurePosixPath(file).suffix == PurePosixPath(path).suffix]
+    target = place if place in files else alike[0] if len(alike) == 1 else "a file that it accepts"
+    return f": put what it holds into {target}"
+
+
+def _of_name(name: str, paths: Collection[str]) -> str:
+    """Return the path that ends with a file's name, whatever its folder; empty if none does."""
+    return next((path for path in paths if PurePosixPath(path).name == PurePosixPath(name).name), "")
+
+
+def _of_module(module: str, paths: Collection[str]) -> str:
+    """Return the path of a module's file, or of one in the package of that name; empty if there is none."""
+    stem = f"/{module.replace('.', '/')}"
+    fitting = [path for path in paths if f"/{path}".endswith((f"{stem}.py", f"{stem}/__init__.py"))]
+    fitting += [path for path in paths if f"{stem}/" in f"/{path}" and path.endswith(".py")]
+    return next(iter(fitting), "")
 
 
 def module_advice(note: str, submission: Submission, accepts: Collection[str] = ()) -> str:
@@ -163,14 +213,15 @@ def module_advice(note: str, submission: Submission, accepts: Collection[str] = 
     """
     lacked = _LACKED.search(note)
     if not lacked:
-        return ""
+        package, name = lacked_name(note)
+        path = _of_module(f"{package}.{name}", submission.dropped) if name else ""
+        return f"; {_left_out(path)}{_remedy(path, submission.files)}" if path else ""
     if (file := lacked_file(note, accepts)) in submission.files:
         return ""  # as after an import by a path that leads elsewhere, or a message of the program's own
     if file:
         return f"; {file} was not handed in"
-    for path in submission.dropped:
-        if PurePosixPath(path).name == f"{lacked[1]}.py":
-            return f"; {path} was handed in and left out, because the assignment does not accept it"
+    if path := _of_module(lacked[1], submission.dropped):
+        return f"; {_left_out(path)}{_remedy(path, submission.files)}"
     return (
         "; it was not handed in and is not installed here: do without it, or ask your course what may be "
         "imported"

@@ -122,7 +122,15 @@ def _builds(job: Job, processes: ProcessPool) -> Builds | None:
     from grader.harness.builds import Builds
     from grader.harness.store import cache_folder
 
-    return Builds(job.build, processes, job.limits, cache_folder() / "builds", accepts=job.accepts)
+    return Builds(
+        job.build,
+        processes,
+        job.limits,
+        cache_folder() / "builds",
+        accepts=job.accepts,
+        files=job.submission.files,
+        dropped=job.submission.dropped,
+    )
 
 
 def _server_specs(job: Job) -> list[ServerSpec]:

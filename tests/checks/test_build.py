@@ -104,7 +104,9 @@ def contexts(tmp_path):
             as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
         )
         children = ProcessPool(servers, limits)
-        builds = Builds(plan, children, limits, tmp_path / "cache", accepts=accepts)
+        builds = Builds(
+            plan, children, limits, tmp_path / "cache", accepts=accepts, files=tuple(files), dropped=dropped
+        )
         opened.append((children, servers, builds))
         submission = Submission(
             student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(files), dropped=dropped
@@ -195,10 +197,34 @@ def test_a_header_that_was_left_out_is_told_as_that(contexts):
     files = {"src/work.c": f'#include "more.h"\n{RIGHT}'}
     observation = observe(contexts(files, dropped=("src/more.h",), accepts=("src/work.c",)))
     assert observation.note == (
-        "src/work.c:1:10: more.h: No such file or directory (more.h is neither handed in nor one of the "
-        "course's files); src/more.h was handed in and left out, because the assignment does not accept it"
+        "src/work.c:1:10: more.h: No such file or directory (src/more.h was handed in and left out, because "
+        "the assignment does not accept it: put what it holds into src/work.c)"
     )
     assert MISSING_FILE not in observation.facts
+
+
+def test_a_header_that_was_left_out_is_told_beside_what_a_compiler_says_of_the_code(contexts):
+    files = {"src/work.c": '#include "more.h"\n', "src/two.c": "int f(void) { return x; }\n"}
+    each = "\tfor file in src/*.c; do gcc -c -o /dev/null $$file; done\n"
+    course = {"given/Makefile": MAKEFILE.replace("\tgcc", f"{each}\tgcc")}
+    observation = observe(contexts(files, course, dropped=("more.h",), accepts=("src/*.c",)))
+    notes = {case.note for case in observation.cases if "more.h" in case.note}
+    assert notes == {
+        "more.h: No such file or directory (more.h was handed in and left out, because the assignment does "
+        "not accept it: put what it holds into src/work.c)"
+    }
+
+
+def test_a_source_that_was_left_out_is_told_where_the_linker_lacks_a_function(contexts):
+    files = {"src/work.c": "int helper(void);\nint answer(void) { return helper(); }\n"}
+    makefile = MAKEFILE.replace("-shared", "-shared -Wl,-z,defs")
+    accepts = ("src/work.c",)
+    context = contexts(files, {"given/Makefile": makefile}, dropped=("src/helper.c",), accepts=accepts)
+    assert observe(context).note.endswith(
+        "undefined reference to 'helper' (helper is used, and defined nowhere: do name, parameters and "
+        'extern "C" agree in both places; src/helper.c was handed in and left out, because the assignment '
+        "does not accept it: put what it holds into src/work.c, if it is defined there)"
+    )
 
 
 @pytest.mark.parametrize(

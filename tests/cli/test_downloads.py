@@ -91,6 +91,21 @@ def test_a_file_that_is_not_graded_for_its_name_is_told(course):
     )
 
 
+def test_a_file_that_a_program_asks_for_and_accepts_does_not_name_is_told(course):
+    archive = course.submissions_folder / "ann.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("work.py", "import helpers\ndef double(x): return helpers.twice(x)")
+        file.writestr("more.py", "def square(x): return x * x")
+        file.writestr("helpers.py", "def twice(x): return 2 * x")
+        file.writestr("notes.txt", "helpers.py")
+    done = course.run("run", str(archive))
+    assert done.stderr == (
+        "grader: ann.zip (ann): helpers.py is not graded, and other files that were handed in may need it; "
+        "if students may hand it in, name it in accepts of assignment.py and grade again\n"
+    )
+    assert "helpers.py was handed in and left out" in done.stdout
+
+
 def test_a_notebook_in_place_of_a_program_is_not_to_be_renamed(course):
     archive = course.submissions_folder / "ann.zip"
     with zipfile.ZipFile(archive, "w") as file:

@@ -34,6 +34,55 @@ def test_what_many_meet_has_a_name_and_a_hint(message, name, hint):
     assert hint in known.hint
 
 
+LEFT = "src/help.h was handed in and left out, because the assignment does not accept it"
+
+
+@pytest.mark.parametrize(
+    ("message", "file", "hint"),
+    [
+        ("help.h: No such file or directory", "a.cpp", f"{LEFT}: put what it holds into a.cpp"),
+        (
+            "src/help.h: No such file or directory",
+            "b.h",
+            f"{LEFT}: put what it holds into lib/util.h",
+        ),
+        ("'help.h' file not found", "a.cpp", f"{LEFT}: put what it holds into a.cpp"),
+        ('cannot open source file "help.h"', "a.cpp", f"{LEFT}: put what it holds into a.cpp"),
+        (
+            "No rule to make target 'help.h', needed by 'x'",
+            "",
+            f"{LEFT}: put what it holds into lib/util.h",
+        ),
+        (
+            "No rule to make target 'build/more.o', needed by 'x'",
+            "",
+            f"more.cpp{LEFT.removeprefix('src/help.h')}: put what it holds into a.cpp",
+        ),
+        (
+            "Util.h: No such file or directory",
+            "a.cpp",
+            "lib/util.h was handed in: its folder and all letters of its name must agree",
+        ),
+        (
+            "none.h: No such file or directory",
+            "a.cpp",
+            "none.h is neither handed in nor one of the course's files",
+        ),
+        (
+            "undefined reference to 'scan'",
+            "a.cpp",
+            'scan is used, and defined nowhere: do name, parameters and extern "C" agree in both places; '
+            f"more.cpp{LEFT.removeprefix('src/help.h')}: put what it holds into a.cpp, if it is defined "
+            "there",
+        ),
+    ],
+)
+def test_a_hint_knows_what_was_handed_in_and_left_out(message, file, hint):
+    dropped = ("._a.cpp", "more.cpp", "src/help.h")
+    known = diagnose(Diagnostic(message=message, file=file), ("a.cpp", "lib/util.h"), dropped)
+    assert known.hint == hint
+
+
 @pytest.mark.parametrize("message", ['expected a ";"', 'identifier "cudaThing" is undefined'])
 def test_the_rest_has_none(message):
     assert diagnose(Diagnostic(message=message)) is None

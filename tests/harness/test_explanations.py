@@ -84,7 +84,8 @@ def explained(explanations):
         (
             "f(): FileNotFoundError: [Errno 2] No such file or directory: 'params.txt'",
             "full",
-            "; params.txt was handed in and left out, because the assignment does not accept it",
+            "; params.txt was handed in and left out, because the assignment does not accept it; do without "
+            "it, or ask your course what may be handed in",
         ),
     ],
 )

@@ -89,19 +89,37 @@ def test_a_name_that_is_short_for_another_may_be_meant(file, other, is_meant):
     [
         "importing utils.py: FileNotFoundError: [Errno 2] No such file or directory: 'data/params.txt'",
         "f(): FileNotFoundError: params.txt not found. (utils.py:3)",
+        "f(): OSError: ./params.txt: cannot open shared object file: No such file or directory",
     ],
 )
 def test_a_file_that_was_left_out_explains_why_it_is_not_there(note):
-    told = "; my/params.txt was handed in and left out, because the assignment does not accept it"
+    told = (
+        "; my/params.txt was handed in and left out, because the assignment does not accept it; do without "
+    )
+    told += "it, or ask your course what may be handed in"
     assert file_advice(note, submission("my/params.txt")) == told
     assert file_advice(note, submission("other.txt")) == ""
 
 
-def test_a_module_that_was_left_out_explains_a_failed_import():
-    note = "importing utils.py: ModuleNotFoundError: No module named 'helpers'"
-    told = "; helpers.py was handed in and left out, because the assignment does not accept it"
-    assert module_advice(note, submission("helpers.py")) == told
-    assert module_advice("importing utils.py: NameError", submission("helpers.py")) == ""
+@pytest.mark.parametrize(
+    ("error", "dropped"),
+    [
+        ("ModuleNotFoundError: No module named 'helpers'", "helpers.py"),
+        ("ModuleNotFoundError: No module named 'helpers'", "src/helpers.py"),
+        ("ModuleNotFoundError: No module named 'helpers'", "helpers/__init__.py"),
+        ("ModuleNotFoundError: No module named 'helpers'", "helpers/numbers.py"),
+        ("ModuleNotFoundError: No module named 'nets.helpers'", "nets/helpers.py"),
+        ("ImportError: cannot import name 'helpers' from 'nets' (unknown location)", "nets/helpers.py"),
+        ("ModuleNotFoundError: No module named 'helpers'; 'helpers' is not a package", "helpers.py"),
+    ],
+)
+def test_a_module_that_was_left_out_explains_a_failed_import(error, dropped):
+    told = f"; {dropped} was handed in and left out, because the assignment does not accept it: put what it "
+    told += "holds into other.py"
+    assert module_advice(f"importing other.py: {error}", submission("notes.py", dropped)) == told
+    several = submission(dropped, files=("a.py", "b.py"))
+    assert module_advice(f"importing a.py: {error}", several).endswith("into a file that it accepts")
+    assert module_advice("importing other.py: NameError", submission(dropped)) == ""
 
 
 @pytest.mark.parametrize("module", ["tensorly", "scipy.nothing"])
