@@ -294,3 +294,4 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # the student may have closed or replaced it
             stream.flush()
+    linux.flush_standard_output()

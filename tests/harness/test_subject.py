@@ -413,3 +413,49 @@ def test_a_syntax_error_is_told_with_the_students_file_and_line(classroom, sourc
         assert "\n" not in subject.imported.note
         if note.startswith("nets.py"):
             assert f'nets.py", line {note[8]}\n' in subject.imported.traceback
+
+
+PRINTING = """
+    import ctypes, os, time
+    libc = ctypes.CDLL(None)
+    def say(text): libc.printf(b"%s", text.encode())
+    def refuse(): say("refused"); raise ValueError
+    def lock(): libc.flockfile(ctypes.c_void_p.in_dll(libc, "stdout"))
+    def close(): say("closed"); libc.fclose(ctypes.c_void_p.in_dll(libc, "stdout"))
+    def forget():
+        ctypes.c_void_p.in_dll(libc, "stdout").value = None
+    def silent(value): return value
+    def leave(): say("left"); libc.exit(3)
+"""
+
+
+def test_what_a_library_prints_in_c_is_shown_after_the_call(any_classroom):
+    with any_classroom.submit(PRINTING) as subject:
+        assert subject.call("say", case("no end")).outcome is Outcome.OBSERVED
+        assert subject.output == "no end"
+        assert subject.call("refuse", case()).outcome is Outcome.CRASHED
+        assert subject.output == "no endrefused"
+        assert subject.call("say", case("; last")).outcome is Outcome.OBSERVED
+        subject.call("leave", case())
+        assert subject.output == "no endrefused; lastleft"
+
+
+def test_a_program_that_does_away_with_its_standard_output_is_called_on(classroom):
+    with classroom.submit(PRINTING) as subject:
+        assert subject.call("close", case()).outcome is Outcome.OBSERVED
+        assert subject.call("forget", case()).outcome is Outcome.OBSERVED
+        assert subject.call("silent", case(1)).value == 1
+        assert subject.output == "closed"
+
+
+def test_a_thread_that_keeps_its_standard_output_keeps_nobody_waiting(classroom):
+    keep = """
+    import threading
+    def keep():
+        thread = threading.Thread(target=lock)
+        thread.start()
+        thread.join()
+"""
+    with classroom.submit(PRINTING + keep) as subject:
+        assert subject.call("keep", case()).outcome is Outcome.OBSERVED
+        assert subject.call("silent", case(1)).value == 1
