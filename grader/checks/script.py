@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.printed import CLAIM, beyond, impossible_bounds, last_number, spelled_numbers, unread
 from grader.contracts.check import CheckKind
-from grader.model.exit_status import ending
+from grader.model.exit_status import ending, sanitizer_summary
 from grader.model.observation import NOT_IMPORTED, Observation, Outcome, Quantity
 from grader.model.options import ProgramFile, option, refuse
 from grader.model.score import Award
@@ -125,5 +125,7 @@ def _ended(status: int | float | str | None) -> str:
 def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
     values = {name: quantity.value for name, quantity in observation.quantities.items()}
     if values["exit_status"] != options.exit_status:
-        yield f"{_ended(values['exit_status'])} instead of {options.exit_status}"
+        summary = sanitizer_summary(observation.output)
+        why = f": {summary}" if summary else ""
+        yield f"{_ended(values['exit_status'])} instead of {options.exit_status}{why}"
     yield from beyond(options.numbers, values, options.at_least, options.at_most)

@@ -182,9 +182,9 @@ def _statuses(node: ast.expr, variables: Mapping[str, ast.expr]) -> Iterator[str
 def with_status(
     compared: Comparison, returned: Any, expected: Any, places: Collection[structure.Path]
 ) -> Comparison:
-    """Return a comparison that says first, and alone, which signal ended a program whose status is wrong.
+    """Return a comparison that says what of the first difference is the exit status of a program.
 
-    What the program has printed, or has not, follows from that.
+    A signal that ended it is told first, and alone: what it has printed, or has not, follows from that.
     """
     for path in () if compared.agrees else places:
         try:
@@ -196,6 +196,9 @@ def with_status(
         if type(status) is int and right == 0 and is_of_signal(status):
             note = f"{structure.place(path)}: got {status}, expected 0; the program {ending(status)}"
             return replace(compared, note=note.removeprefix(": "), symptom=None, at=path)
+        place = structure.place(path)
+        if type(status) is int and compared.note.startswith(f"{place}: got {status}, ".removeprefix(": ")):
+            return replace(compared, note=f"{compared.note}; {place or 'that'} is the program's exit status")
     return compared
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from grader.errors import NotObservedError
 from grader.machine.memory import oom_kills
 from grader.model.assignment import Limits
-from grader.model.exit_status import ending
+from grader.model.exit_status import ending, sanitizer_summary
 from grader.model.observation import Outcome
 from grader.subject import protocol
 
@@ -97,11 +97,13 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
 
 
 def in_its_words(end: ProgramEnd, output: str, limits: Limits) -> ProgramEnd:
-    """Return an end by SIGABRT with the last line that says why, of what the program printed."""
+    """Return an end with the line that says why, of what a sanitizer or a program that gives up printed."""
     words = last_words(output) if end.aborted else ""
     if "'std::bad_alloc'" in words:
         note = f"ran out of memory (std::bad_alloc); {limits.memory_mb} MiB are allowed"
         return ProgramEnd(outcome=Outcome.OUT_OF_MEMORY, note=note)
+    if not words and end.outcome is Outcome.CRASHED and (summary := sanitizer_summary(output)):
+        return replace(end, note=f"{end.note}: {summary}")
     causes = (cause.format(limits.processes) for last, cause in _CAUSES.items() if words.endswith(last))
     return replace(end, note=f"gave up (SIGABRT): {'; '.join((words, *causes))}") if words else end
 

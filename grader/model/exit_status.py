@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Mapping
 
@@ -30,6 +31,17 @@ def signal_text(number: int) -> str:
         return f"signal {number}"
     meaning = _MEANINGS.get(number) or signal.strsignal(number)
     return f"signal {number} ({name}: {meaning})"
+
+
+_SUMMARY = re.compile(r"^SUMMARY: (\w+Sanitizer: .{1,300})|^(\S+:\d+: runtime error: .{1,300})", re.MULTILINE)
+"""What a sanitizer prints last, or UndefinedBehaviorSanitizer alone where it prints no summary."""
+_BUILT_IN = re.compile(r"(?<!\S)/\S*?/build/")
+
+
+def sanitizer_summary(output: str) -> str:
+    """Return the line in which a sanitizer says what it found and where; empty if there is none."""
+    lines = sorted(_SUMMARY.findall(output), key=lambda groups: not groups[0])
+    return _BUILT_IN.sub("", lines[0][0] or lines[0][1]) if lines else ""
 
 
 def is_of_signal(status: int) -> bool:

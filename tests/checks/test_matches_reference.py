@@ -148,7 +148,14 @@ ABORTED = (
             [134, []],
             "item 0: got 134, expected 0; the program ended with status 134, which a shell gives for signal",
         ),
-        ([3, []], "item 0: got 3, expected 0; item 1 has 0 items, expected 2"),
+        (
+            [3, []],
+            "item 0: got 3, expected 0; item 1 has 0 items, expected 2; item 0 is the program's exit status",
+        ),
+        (
+            [1, ["1", "2"]],
+            "item 0: got 1, expected 0 (1 of 3 values differ); item 0 is the program's exit status",
+        ),
         ([0, ["1", "3"]], "item [1][1]: got '3', expected '2' (1 of 3 values differ)"),
     ],
     ids=str,

@@ -259,6 +259,14 @@ def test_who_gives_up_is_quoted(classroom, printed, outcome, note):
     assert call.note.startswith(f"f(): the program {note}")
 
 
+def test_what_a_sanitizer_of_a_library_says_is_quoted(classroom):
+    printed = "a.cpp:3:4: runtime error: division by zero\n"
+    code = f"import os\ndef f():\n    os.write(2, {printed.encode()!r})\n    os._exit(1)\n"
+    with classroom.submit(code) as subject:
+        note = subject.call("f", case()).note
+    assert note == f"f(): the program ended itself (exit status 1): {printed.strip()}"
+
+
 def test_an_endless_loop_is_ended_from_outside_even_if_it_swallows_everything(any_classroom):
     code = """
         import signal
