@@ -73,6 +73,11 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "{} is neither handed in nor one of the course's files",
     ),
     (
+        "encoding",
+        r"stray '(\\37[67])' in program|(source file is not valid UTF-8)",
+        "the file is stored as UTF-16, or in another encoding than UTF-8; save it as UTF-8",
+    ),
+    (
         "missing_tab",
         r"(missing separator)",
         "a command in a Makefile begins with a tab, not with spaces; write the tab",
@@ -80,7 +85,8 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     (
         "no_main",
         r"undefined reference to '(main)'",
-        "the program has no function {}, with which it begins; one of its files must define it",
+        "the program has no function {}, with which it begins; one of its files must define it (a library is "
+        "linked with -shared)",
     ),
     (
         "undefined_reference",
