@@ -38,9 +38,18 @@ def follow(reader: Reader, page: str, section: str = "## A whole assignment") ->
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
 def test_the_guide_to_programs_makes_an_assignment_that_passes_verify(tmp_path: Path):
-    assert "1 submission, 1 reference and 1 starter: 3 as expected" in follow(
-        course(tmp_path), "how-to/programs.md"
-    )
+    reader = course(tmp_path)
+    assert "1 submission, 1 reference and 1 starter: 3 as expected" in follow(reader, "how-to/programs.md")
+    for name, code, reason in (
+        ("ann", 'for (;;) std::puts("a word");', "ValueError: the program printed more than 100000"),
+        ("ben", 'throw std::runtime_error("cannot parse");', "got -6, expected 0"),
+    ):
+        file = reader.cwd / f"received/{name}/words.cpp"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"#include <cstdio>\n#include <stdexcept>\nint main() {{ {code} }}\n")
+        assert reason in " ".join(reader.types(f"grader run --out results received/{name}").stdout.split())
+        page = (reader.cwd / f"results/words/{name}/feedback/report.html").read_text()
+        assert ("a word" if name == "ann" else "cannot parse") in page
 
 
 @pytest.mark.slow
