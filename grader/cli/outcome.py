@@ -20,7 +20,7 @@ from grader.model.magnitude import counted, number
 from grader.model.observation import LEFT_OUT
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import LineState, local_time, out_of, still_open
+from grader.reports.words import SAME_FILES, LineState, local_time, out_of, still_open
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.grading.score import Graded
     from grader.intake.upload import Upload
+    from grader.model.submission import Submission
 
 FEW = 5
 """Print full scorecards for at most this many submissions."""
@@ -77,6 +78,8 @@ class RunSummary:
         """Results of a few submissions that wait for earlier ones, to be printed in order."""
         self._next = 0
         self._width = max((len(upload.name) for upload in run.uploads), default=0)
+        self._graded: dict[str, list[Submission]] = {}
+        """By assignment, the submissions of students."""
         self._standings: Counter[Standing] = Counter()
         self._unchanged = 0
         """Submissions for which nothing was run again."""
@@ -128,6 +131,8 @@ class RunSummary:
                 f"known, as for {counted(len(students), 'student')}; name a list by --times that has "
                 f"them: {names}",
             )
+        for line in self._same_files():
+            tell_line(line)
         if self._in_future:
             names = ", ".join(one_line(student) for student in sorted(self._in_future))
             stays_open = (
@@ -177,6 +182,8 @@ class RunSummary:
         )
         for remark in filter(None, remarks):
             self._tell_once(remark, result.submission.student)
+        if not is_tried:
+            self._graded.setdefault(result.submission.assignment, []).append(result.submission)
         self._reasons.graded(result)
         self._standings[result.scorecard.standing] += 1
         self._unchanged += _is_unchanged(result)
@@ -286,6 +293,16 @@ class RunSummary:
         except (UsageError, CourseError):
             return ()
         return sender.members or (sender.student,)
+
+    def _same_files(self) -> Iterator[str]:
+        """Yield a line on students with the same files, which are not those of starter or reference."""
+        from grader.intake.receive import same_files
+
+        for assignment, submissions in self._graded.items():
+            folder = self._course.assignment_folder(assignment)
+            for alike in same_files(submissions, self._course.roster, folder):
+                students = ", ".join(alike)
+                yield f"{assignment}: {students}: {SAME_FILES}, which costs nothing; look how that came about"
 
     def _sums(self) -> Iterator[str]:
         """Yield totals, and roster members without a submission."""

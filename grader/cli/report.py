@@ -71,7 +71,7 @@ def command(
         if file is not None:
             need_file(file, as_json=as_json, option=option)
     with opened(gradebook) as book:
-        from grader.gradebook.report import class_view, staff_views
+        from grader.gradebook.report import class_view, current_submissions, staff_views
 
         name, is_one_of_several = _assignment(book, gradebook, assignment)
         if out is markdown is junit is None and not as_json:
@@ -81,7 +81,17 @@ def command(
         rubric, kinds, title = _rubric(course, book, name)
         view = class_view(book, name, rubric=rubric, kinds=kinds, roster=roster)
         if course is not None:
-            view = replace(view, course_title=course.title, assignment_title=title, time_zone=course.zone)
+            from grader.intake.receive import same_files
+
+            view = replace(
+                view,
+                course_title=course.title,
+                assignment_title=title,
+                time_zone=course.zone,
+                same_files=same_files(
+                    current_submissions(book, name), course.roster, course.assignment_folder(name)
+                ),
+            )
         if as_json:
             from grader.reports.class_json import class_document
 

@@ -74,6 +74,11 @@ def class_view(
     )
 
 
+def current_submissions(book: Gradebook, assignment: str) -> tuple[Submission, ...]:
+    """Return the submissions of the current grades, each once."""
+    return tuple(each.grade.submission for each in _shared(book, assignment))
+
+
 def _short(digest: str) -> str:
     """Return the first digits of a digest: enough to tell versions of one rubric apart."""
     return digest.rpartition(":")[2][:12]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -258,3 +258,27 @@ def _digest(sha256: Mapping[str, str]) -> str:
     """Digest the output of `sha256sum` over the files, sorted by path."""
     lines = "".join(f"{sha256[path]}  {path}\n" for path in sorted(sha256))
     return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
+
+
+def same_files(
+    submissions: Iterable[Submission], roster: Roster, folder: Path
+) -> tuple[tuple[str, ...], ...]:
+    """Group students or teams with the same accepted files, which are none of the assignment in `folder`."""
+    return tuple(
+        tuple(each.student for each in alike)
+        for alike in roster.same_files(submissions)
+        if not _is_handed_out(alike[0], folder)
+    )
+
+
+def _is_handed_out(submission: Submission, folder: Path) -> bool:
+    """Tell whether the accepted files are those of the assignment's starter or reference, byte for byte."""
+    for part in ("starter", "reference"):
+        try:
+            files = {path: (folder / part / path).read_bytes() for path in submission.files}
+        except OSError:  # it lacks one
+            continue
+        sha256 = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
+        if _digest(sha256) == submission.digest:
+            return True
+    return False

@@ -154,6 +154,25 @@ class Roster:
             f"{objection}; if the name is a slip, correct it and grade again{advice}"
         )
 
+    def same_files(self, submissions: Iterable[Submission]) -> list[tuple[Submission, ...]]:
+        """Group submissions of one assignment with the same accepted files, of students who are no team.
+
+        Of uploads of one student, or of one team of the roster, the first stands for all.
+        """
+        by_digest: dict[str, list[Submission]] = {}
+        for submission in sorted(submissions, key=lambda each: each.student):
+            alike = by_digest.setdefault(submission.digest, [])
+            party = self._with_team(submission)
+            if submission.files and not any(party & self._with_team(other) for other in alike):
+                alike.append(submission)
+        return [tuple(alike) for alike in by_digest.values() if len(alike) > 1]
+
+    def _with_team(self, submission: Submission) -> set[str]:
+        """Return the students of a submission, and all of their teams on the roster."""
+        return {name for student in submission.students for name in self.hands_in_as(student).split("+")} | {
+            *submission.students
+        }
+
     def stranger(self, submission: Submission) -> str:
         """Return a warning if a submission was named by hand after somebody not on it; empty otherwise."""
         on_roster = [entry.student for entry in self.students]

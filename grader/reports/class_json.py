@@ -18,6 +18,7 @@ def class_document(view: ClassView) -> dict[str, Any]:
     rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
     `states`, the submissions by what became of them. `absent` are students without a grade,
     and `not_on_roster` those with one who are not on the course's roster, if it has one.
+    `same_files` are groups of students or teams that handed in the same files, byte for byte.
     """
     return {
         "assignment": view.assignment,
@@ -39,6 +40,7 @@ def class_document(view: ClassView) -> dict[str, Any]:
         ],
         "absent": list(view.absent),
         "not_on_roster": list(view.strangers),
+        "same_files": [list(alike) for alike in view.same_files],
         "items": [
             {
                 "id": tally.item,

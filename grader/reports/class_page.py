@@ -23,7 +23,7 @@ from grader.reports.class_groups import failures, open_points
 from grader.reports.class_lists import ANOTHER_RUN, FEW, IN_FUTURE, MOST, UNTIMED, acts, waiting, where
 from grader.reports.class_map import MAP_ROWS, class_map
 from grader.reports.pages import template
-from grader.reports.words import LineState, local_time
+from grader.reports.words import SAME_FILES, LineState, local_time
 
 if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
@@ -72,6 +72,7 @@ def page(view: ClassView) -> str:
         IN_FUTURE=IN_FUTURE,
         MAP_ROWS=MAP_ROWS,
         MOST=MOST,
+        SAME_FILES=SAME_FILES,
         SHARES=SHARES,
         UNTIMED=UNTIMED,
     )

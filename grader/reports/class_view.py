@@ -67,6 +67,8 @@ class ClassView:
     """Students on the roster without a score."""
     strangers: tuple[str, ...] = ()
     """Students with a score who are not on the roster; nobody if there is none."""
+    same_files: tuple[tuple[str, ...], ...] = ()
+    """Groups of students or teams with the same accepted files, which are not the course's own."""
     gpus: Mapping[str, int] | None = None
     """GPUs that an item needs, by item id; None if the rubric is not available."""
     scored_at: str = ""

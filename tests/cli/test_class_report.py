@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import xml.etree.ElementTree as ET
 
@@ -140,3 +141,24 @@ def test_what_cannot_be_reported_is_said_in_a_line(course, marks, arguments, lin
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(f"grader: {line}")
     assert not (course.cwd / "class.html").exists()
+
+
+def test_students_with_the_same_files_are_named_to_staff_alone(course):
+    """But for files of starter or reference, uploads of one student, and a team of the roster."""
+    course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    course.write("roster.csv", "student,team\nann,\nben,\ncem,red\ndan,red\neva,\nfay,\n")
+    reference = (course.folder / "assignments/tiny/reference/work.py").read_text()
+    archives = [course.submit(name, WRONG) for name in ("ben", "ann", "cem")]
+    archives += [course.submit(name, reference) for name in ("eva", "fay")]
+    done = course.run("run", *archives, "--gradebook", "gradebook.db")
+    line = "tiny: ann, ben, cem+dan: handed in the same files, byte for byte, which costs nothing; "
+    assert [told for told in done.stderr.splitlines() if "the same files" in told] == [
+        f"grader: {line}look how that came about"
+    ]
+    told = json.loads(course.run("report", "--json", "--out", "class.html").stdout)
+    assert told["same_files"] == [["ann", "ben", "cem+dan"]]
+    page = (course.cwd / "class.html").read_text()
+    assert "Handed in the same files, byte for byte; this costs nothing" in page
+    assert "<li>ann, ben, cem+dan</li>" in page
+    for file in course.out.glob("tiny/*/feedback/*"):
+        assert "byte for byte" not in file.read_text(), file
