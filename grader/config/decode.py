@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from grader.config.problem import LISTED, KeyPath, Problem, closest, suggestion
+from grader.config.problem import KeyPath, Problem, closest, suggestion
 from grader.config.type_words import QUOTED, choices_of, describe, is_choice, number_advice, quoted
 from grader.config.units import Duration, Quotient, Share, parse_duration, parse_quotient, parse_share
 from grader.model.options import problems_of, required
@@ -110,15 +110,10 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Decode
         reading.wrong(path, f"must be a mapping, got {quoted(data)}")
         return {}
     meant = {closest(key, keys) for key in data if key not in keys}
-    absent = [name for name in keys if name not in data]
     for key in data:
         if key not in keys:
-            alike = closest(key, keys)
-            advice = "" if alike else reading.advise((*path, key))
-            # a key that is there is not meant by another one, and would take the place of one that may be
-            meaning = absent if len(absent) > LISTED and not alike else keys
-            advice = advice or suggestion(key, meaning)
-            reading.wrong((*path, key), f"unknown key; {advice}")
+            special = "" if closest(key, keys) else reading.advise((*path, key))
+            reading.wrong((*path, key), f"unknown key; {special or suggestion(key, keys, data)}")
     values = {}
     for name, key in keys.items():
         if name in data:

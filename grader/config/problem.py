@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
@@ -70,8 +70,11 @@ def closest(name: str, candidates: Iterable[str], cutoff: float = CLOSE) -> str 
     return nearest(name, [*candidates], cutoff) or None
 
 
-def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """Suggest the closest candidate for a name that does not exist, or list those that resemble it most."""
+def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ()) -> str:
+    """Suggest the closest candidate for a name that does not exist, or list those that resemble it most.
+
+    Candidates that are `given` beside the name are not meant by it: a list that is cut leaves them out.
+    """
     names = sorted(candidates)
     if not names:
         return "there are none"
@@ -81,7 +84,9 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
         return "there are " + ", ".join(names)
     import difflib
 
-    nearest = difflib.get_close_matches(name, names, n=LISTED, cutoff=0.0)
+    absent = [each for each in names if each not in given]
+    others = absent if len(absent) > LISTED else names
+    nearest = difflib.get_close_matches(name, others, n=LISTED, cutoff=0.0)
     return "there are " + ", ".join(sorted(nearest)) + " …"
 
 
