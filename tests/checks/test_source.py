@@ -113,6 +113,38 @@ def test_what_is_not_certain_is_shown_to_a_person_even_where_the_source_decides(
     assert (found.fraction, found.flags) == (1.0, (flag,))
 
 
+CERTAIN = [
+    "def max_cpu(A, B):\n    def add(u, v): return u + v\n    return add(A, np.maximum(A, B))",
+    "def max_cpu(A, B):\n    add = lambda u: (yield u)\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    def rows():\n        yield A\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    class Sum:\n        def of(self): return 3\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    for a in A:\n        if a: break\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    while A:\n        A = A[1:]\n        continue\n    return np.maximum(A, B)",
+]
+UNCERTAIN = [
+    "def max_cpu(A, B):\n    if A: return B\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    for a in A:\n        return B\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    for a in A:\n        if a: break\n        np.maximum(A, B)",
+    "def max_cpu(A, B):\n    for a in A:\n        for b in B: a\n        else: break\n        np.maximum(a, B)",
+    "def max_cpu(A, B):\n    class Sum:\n        if A: raise ValueError\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    def never():\n        np.maximum(A, B)",
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "fraction"), [*((code, 0.0) for code in CERTAIN), *((code, 1.0) for code in UNCERTAIN)]
+)
+def test_only_what_leaves_its_own_block_makes_the_rest_of_it_uncertain(award, code, fraction):
+    found = award(f"import numpy as np\n{code}", forbid=("numpy.maximum",), decides=True)
+    assert found.fraction == fraction, found
+
+
+def test_a_return_of_a_function_leaves_the_file_certain(award):
+    code = "import os\ndef add(): return 3\nclass Sum:\n    def of(self): return 3\nos.getpid()\n"
+    found = award(code, forbid=("os.*",), decides=True, function="")
+    assert (found.fraction, found.reason) == (0.0, "work.py:5: uses os.getpid: os.getpid()")
+
+
 def test_what_may_hide_a_use_is_flagged_and_never_decides(award):
     found = award(HIDDEN, **RULES, decides=True)
     assert found.fraction == 1.0

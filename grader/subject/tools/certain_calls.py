@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from .names import ModuleNames, Scope, Use
 
-_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LATER = (
     ast.Lambda,
     ast.FunctionDef,
@@ -47,13 +48,13 @@ class _Calls:
             return
         self._entered.add(node)
         scope = self._module.inside(node, self._module.scope)
-        if not any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+        if not any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own_nodes(node)):
             yield from self._block(node.body, scope)
 
     def _block(self, block: list[ast.stmt], scope: Scope) -> Iterator[Use]:
         for statement in block:
             yield from self._part(statement, scope)
-            if any(isinstance(node, _LEAVES) for node in ast.walk(statement)):
+            if _may_leave(statement):
                 return
 
     def _part(self, node: ast.AST, scope: Scope) -> Iterator[Use]:
@@ -80,6 +81,36 @@ class _Calls:
                 yield from self._enter(definitions[0])
         if name := scope.certain_name(function):
             yield function.end_lineno or function.lineno, name
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what stands in a function or a file, without the insides of functions that it defines."""
+    pending = list(ast.iter_child_nodes(node))
+    while pending:
+        part = pending.pop()
+        yield part
+        if not isinstance(part, _FUNCTIONS):
+            pending += ast.iter_child_nodes(part)
+
+
+def _may_leave(statement: ast.AST, *, in_loop: bool = False) -> bool:
+    """Tell whether what follows a statement in its block may not run.
+
+    A `break` leaves the loop it stands in alone, and a `return` the function alone.
+    """
+    if isinstance(statement, _FUNCTIONS):
+        return False
+    if isinstance(statement, ast.Return | ast.Raise):
+        return True
+    if isinstance(statement, ast.Break | ast.Continue):
+        return not in_loop
+    parts = [
+        part
+        for part in ast.iter_child_nodes(statement)
+        if isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case)
+    ]
+    own = statement.body if isinstance(statement, _LOOPS) else []
+    return any(_may_leave(part, in_loop=in_loop or part in own) for part in parts)
 
 
 def _always(node: ast.AST) -> Part:
