@@ -125,7 +125,7 @@ UNCERTAIN = [
     "def max_cpu(A, B):\n    if A: return B\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    for a in A:\n        return B\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    for a in A:\n        if a: break\n        np.maximum(A, B)",
-    "def max_cpu(A, B):\n    for a in A:\n        for b in B: a\n        else: break\n        np.maximum(a, B)",
+    "def max_cpu(A, B):\n  for a in A:\n    for b in B: a\n    else: break\n    np.maximum(A, B)",
     "def max_cpu(A, B):\n    class Sum:\n        if A: raise ValueError\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    def never():\n        np.maximum(A, B)",
 ]
