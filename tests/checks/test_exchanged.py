@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from grader.checks import exchanged
 from grader.checks.exchanged import (
     LAUNCHES,
     REST,
@@ -214,16 +215,38 @@ def test_an_operation_that_does_its_work_once_only_is_wrong():
 
 
 @pytest.mark.parametrize(
-    ("moved", "why"),
+    ("moved", "launches", "why"),
     [
-        ((8_000_000 // 8, 0), ""),
-        ((8_000_000 // 8 + 1, 0), "1,000,001 bytes of which no record tells went from the GPU to the host"),
-        ((0, 2**17), ""),
-        ((0, 2**17 + 1), "131,073 bytes of which no record tells went from the host to the GPU"),
+        ((8_000_000 // 8, 0), 9, ""),
+        (
+            (8_000_000 // 8 + 1, 0),
+            9,
+            "1,000,001 bytes of which no record tells went from the GPU to the host",
+        ),
+        ((0, 2**17), 0, ""),
+        ((0, 2**17 + 1), 0, "131,073 bytes of which no record tells went from the host to the GPU"),
+        ((0, 135_736), 42, ""),
+        ((0, 2**17 + 64 * 2**11), 64, ""),
+        ((0, 400_000), 1000, "400,000 bytes of which no record tells went from the host to the GPU"),
     ],
 )
-def test_what_moves_over_the_bus_beside_the_records_is_no_work_of_the_gpu(moved, why):
-    assert _hidden(moved, 8_000_000, 400) == why
+def test_what_moves_over_the_bus_beside_the_records_is_no_work_of_the_gpu(moved, launches, why):
+    assert _hidden(moved, 8_000_000, 400, launches=launches) == why
+
+
+def test_rest_is_watched_as_long_as_run(monkeypatch):
+    now, waits = [0.0], []
+
+    class Slow(Counting):
+        def call(self, function, case):
+            now[0] += 0.5 if function == RUN else 0.1
+            return super().call(function, case)
+
+    monkeypatch.setattr(exchanged.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(exchanged.time, "sleep", waits.append)
+    gpu = Slow([9] * 3, [9] * 3)
+    assert len(_turns(gpu, gpu, InputCase(name="nothing", args=()))) == 6
+    assert waits == pytest.approx([0.4] * 3)
 
 
 def test_what_shows_without_a_record_is_final_without_one():
