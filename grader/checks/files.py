@@ -139,7 +139,8 @@ def _look(pattern: str, sizes: Mapping[str, int], others: tuple[str, ...]) -> Ca
     note = ""
     if not present:
         near = meant(pattern, others, sizes)
-        note = f"{pattern} is missing" + (f", but {near[0]} was handed in: {near[1]}" if near else "")
+        # in the words of the items that need the file, so that one sentence on the card adds up what it costs
+        note = f"{pattern} was not handed in" + (f", but {near[0]} was: {near[1]}" if near else "")
     elif not filled:
         note = f"{present[0]} is empty"
     return Case(

@@ -26,15 +26,16 @@ _LACKED_FILE = re.compile(
 _WILDCARD = re.compile(r"[*?[]")
 
 
-def without_its_file(task: Task, job: Job) -> Observation | None:
+def without_its_file(task: Task, job: Job, programs: Collection[str] = ()) -> Observation | None:
     """Return the observation of an item whose file is missing; None if none is. No program runs.
 
-    It is `not_observed` where nobody can hand the file in.
+    It needs the files that it calls, the `programs` that it runs, and what the assignment says that these
+    need. It is `not_observed` where nobody can hand the file in.
     """
     course_files = Path(job.assignment_folder, "given")
-    for module in task.calls:
-        by_default = () if (course_files / f"{module}.py").is_file() else (f"{module}.py",)
-        for file in job.requires.get(module, by_default):
+    for needed in (*(f"{module}.py" for module in task.calls), *programs):
+        by_default = () if (course_files / needed).is_file() else (needed,)
+        for file in job.requires.get(needed.removesuffix(".py"), by_default):
             if file not in job.submission.files and not (course_files / file).is_file():
                 try:
                     return without_file(task.item, file, job.submission, accepts=job.accepts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from hashlib import sha256
-from typing import Any, NewType, get_type_hints
+from typing import Any, NewType, get_args, get_type_hints
 
 FunctionName = NewType("FunctionName", str)
 """`module.function` of the submission; the reference must have it."""
@@ -35,6 +35,17 @@ def files_named(options: Any) -> frozenset[str]:
         f"{name.partition('.')[0]}.py" if kind in modules else name for name, kind in named.items() if name
     )
     return frozenset(file for file in files if file.endswith(".py"))
+
+
+def programs_named(options: Any) -> tuple[str, ...]:
+    """Return the files that the options of an item name as programs to run, in the order of the keys."""
+    files: list[str] = []
+    for name, kind in get_type_hints(type(options)).items():
+        if kind is ProgramFile:
+            files.append(getattr(options, name))
+        elif ProgramFile in get_args(kind):  # a tuple of them
+            files += getattr(options, name)
+    return tuple(filter(None, files))
 
 
 class WrongValuesError(ValueError):

@@ -25,7 +25,7 @@ from grader.harness.server_spec import DeviceGrant
 from grader.installed import error_of_import, missing_error
 from grader.model.job import GPU, Job, Task
 from grader.model.observation import JUDGED_BY, NEEDS_GPU, Fault, Observation, Outcome, Quantity
-from grader.model.options import judging_digest
+from grader.model.options import judging_digest, programs_named
 from grader.model.rubric import Item
 from grader.scoring.judge import passed
 from grader.text import one_line
@@ -107,7 +107,7 @@ class Items:
         failed = [name for name in task.needs if self._passed.get(name) is False]
         if failed:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
-        if refused := without_its_file(task, self._job):
+        if refused := without_its_file(task, self._job, programs_named(options)):
             return refused
         simulates = self._kinds[task.check].simulates(options)
         note = self._devices.lacking(

@@ -47,7 +47,7 @@ def test_everything_there_earns_everything():
 
 def test_a_missing_file_loses_everything_and_is_named():
     found = award({"utils.py": 10})
-    assert (found.fraction, found.reason) == (0.0, "hw1.pdf is missing")
+    assert (found.fraction, found.reason) == (0.0, "hw1.pdf was not handed in")
 
 
 def test_what_is_missing_can_be_said_above_all_items():
@@ -55,15 +55,15 @@ def test_what_is_missing_can_be_said_above_all_items():
         return KIND.observe(options(), Folder(sizes, dropped)).facts.get(MISSING_FILE)
 
     assert sentence({"utils.py": 10, "hw1.pdf": 0}) is None
-    assert sentence({"utils.py": 10}) == "hw1.pdf is missing"
+    assert sentence({"utils.py": 10}) == "hw1.pdf was not handed in"
     assert sentence({}, ("Utils.py",)) == (
-        "utils.py is missing, but Utils.py was handed in: it must be called utils.py; hw1.pdf is missing"
+        "utils.py was not handed in, but Utils.py was: it must be called utils.py; hw1.pdf was not handed in"
     )
 
 
 def test_credit_per_case_earns_the_share():
     found = award({"utils.py": 10}, credit="per_case")
-    assert (found.fraction, found.reason) == (0.5, "1 of 2 requirements are met; hw1.pdf is missing")
+    assert (found.fraction, found.reason) == (0.5, "1 of 2 requirements are met; hw1.pdf was not handed in")
 
 
 def test_an_empty_file_is_as_good_as_none():
@@ -81,7 +81,7 @@ def test_an_empty_file_is_as_good_as_none():
 )
 def test_a_name_that_is_nearly_right_is_pointed_out(handed_in, must):
     found = award({"utils.py": 10}, (handed_in,))
-    assert found.reason == f"hw1.pdf is missing, but {handed_in} was handed in: it must {must}"
+    assert found.reason == f"hw1.pdf was not handed in, but {handed_in} was: it must {must}"
 
 
 @pytest.mark.parametrize("handed_in", ["hw1.pdf", "hw1.md"])
@@ -182,10 +182,10 @@ def test_a_pdf_that_fits_a_pattern_is_opened_where_nothing_else_fits(
 
 def test_a_file_that_is_asked_for_is_not_the_one_that_was_meant():
     required = ("stats.py", "main.py")
-    assert award({"stats.py": 10}, required=required).reason == "main.py is missing"
-    assert award({"stats.py": 10}, required=("main.py",)).reason == "main.py is missing"
+    assert award({"stats.py": 10}, required=required).reason == "main.py was not handed in"
+    assert award({"stats.py": 10}, required=("main.py",)).reason == "main.py was not handed in"
     found = award({"stats.py": 10, "Main.py": 10}, required=required)
-    assert found.reason == "main.py is missing, but Main.py was handed in: it must be called main.py"
+    assert found.reason == "main.py was not handed in, but Main.py was: it must be called main.py"
 
 
 def test_a_pdf_that_is_only_named_is_not_opened():

@@ -187,6 +187,34 @@ def test_an_item_needs_what_it_calls_and_what_the_assignment_says(tmp_path, call
     assert (observation.note if observation else "") == (f"{missing} was not handed in" if missing else "")
 
 
+@pytest.mark.parametrize(
+    ("program", "requires", "files", "missing"),
+    [
+        ("main.py", {}, ("main.py",), ""),
+        ("main.py", {}, ("other.py",), "main.py"),
+        ("main.py", {"main": ("main.py", "utils.py")}, ("main.py",), "utils.py"),
+        ("tools/main.py", {}, ("main.py",), "tools/main.py"),
+        ("driver.py", {}, ("other.py",), ""),
+        ("driver.py", {"driver": ("utils.py",)}, ("other.py",), "utils.py"),
+    ],
+)
+def test_an_item_needs_the_programs_that_it_runs(tmp_path, program, requires, files, missing):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "driver.py").touch()
+    task = Task(item="one", check="script", options={})
+    job = Job(
+        id="1",
+        submission=submission("Main.py", files=files),
+        course="",
+        assignment_folder=str(tmp_path),
+        workspace="",
+        tasks=(task,),
+        requires=requires,
+    )
+    observation = without_its_file(task, job, [program])
+    assert (observation.note if observation else "") == (f"{missing} was not handed in" if missing else "")
+
+
 def test_a_file_that_nobody_can_hand_in_is_the_courses_to_give(tmp_path):
     task = Task(item="one", check="matches_reference", options={}, calls=("driver",))
     job = Job(

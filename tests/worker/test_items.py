@@ -12,8 +12,8 @@ from grader.harness.course_forks import AfterCalls
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
-from grader.model.observation import NEEDS_GPU, Observation, Outcome
-from grader.model.options import option
+from grader.model.observation import MISSING_FILE, NEEDS_GPU, Observation, Outcome
+from grader.model.options import ProgramFile, option
 from grader.model.submission import Submission
 from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
 from grader.testing.kinds import AwardOnly
@@ -60,6 +60,8 @@ class Looks(AwardOnly):
     class Options:
         builds: bool = option("Whether it builds.", default=False)
         simulated_inputs: str = option("A family.", default="")
+        program: ProgramFile = option("What it runs.", default=ProgramFile(""))
+        programs: tuple[ProgramFile, ...] = option("What else it runs.", default=())
 
     def __init__(self):
         self.setups = {}
@@ -167,6 +169,25 @@ def test_an_item_whose_file_is_missing_waits_for_no_device_and_runs_nothing(run)
     items, _, kind = run()
     seen = items.observe(replace(task("lost", gpu=1), calls=("other",)))
     assert (seen.outcome, seen.note) == (Outcome.REFUSED, "other.py was not handed in")
+    assert "lost" not in kind.setups
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ({"program": "main.py"}, "main.py"),
+        ({"programs": ["network.py", "plot.py"]}, "plot.py"),
+        ({"program": "network.py", "programs": ["network.py"]}, ""),
+    ],
+)
+def test_a_program_that_was_not_handed_in_is_told_and_nothing_runs(run, options, missing):
+    items, _, kind = run()
+    seen = items.observe(task("lost", **options))
+    if not missing:
+        assert seen.outcome is Outcome.OBSERVED
+        return
+    note = f"{missing} was not handed in"
+    assert (seen.outcome, seen.note, seen.facts) == (Outcome.REFUSED, note, {MISSING_FILE: note})
     assert "lost" not in kind.setups
 
 
