@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
@@ -36,6 +37,10 @@ WEIGHT = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 """Of several results of one test the heaviest counts."""
 NO_RESULT = {"2": "the program interrupted pytest", "4": "not collected", "5": "not collected"}
 """What it means that a test has no result, by the exit status of pytest."""
+
+
+_FRAME = re.compile(r"^(\S+\.py):\d+: in ", re.MULTILINE)
+"""The lines with the files of a traceback as pytest writes it."""
 
 
 class Pytest(CheckKind):
@@ -112,6 +117,8 @@ class Pytest(CheckKind):
             return Observation(item=context.item, outcome=Outcome.NOT_OBSERVED, note=waits, seed=context.seed)
         first = _run(context.subject(RUN_TESTS), options)
         outcome, note = _collected(options, first)
+        if missing := _without_file(options, context, first):
+            return missing
         if first.results and not context.devices:
             must_need_no_gpu(Call(outcome=outcome, note=f"{options.file}: {first.results[0].message}"))
         runs = dict(_runs(options, context, tests)) if outcome is Outcome.OBSERVED else {}
@@ -214,6 +221,24 @@ def _collected(options: Pytest.Options, run: _Run) -> tuple[Outcome, str]:
     if run.answer.get("status") != 0:
         return Outcome.REFUSED, f"{options.file}: {_without_result(run)}"
     return Outcome.OBSERVED, ""
+
+
+def _without_file(options: Pytest.Options, context: CheckContext, run: _Run) -> Observation | None:
+    """Return the observation of a file that the tests import where they begin and nobody handed in, if any.
+
+    What a file of the submission imports in vain is another matter: the last line of the traceback is there.
+    """
+    details = run.results[0].details if run.results else ""
+    module = lacked_module(details)
+    importing = _FRAME.findall(details)
+    if not module or not importing or importing[-1] != options.file:
+        return None
+    path = f"{module.replace('.', '/')}.py"
+    for folder in (*options.pythonpath, "."):
+        file = PurePosixPath(folder, path).as_posix()
+        with suppress(CourseError):  # nobody is asked for a file there
+            return None if file in context.files else context.missing(file)
+    return None
 
 
 def _runs(options: Pytest.Options, context: CheckContext, tests: Iterable[str]) -> Iterator[tuple[str, _Run]]:

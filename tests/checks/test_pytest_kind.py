@@ -11,7 +11,7 @@ from grader.checks import pytest_kind
 from grader.checks.pytest_kind import Pytest
 from grader.errors import CourseError, NeedsGpuError, NotObservedError
 from grader.model.exit_status import ending
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
 
 KIND = Pytest()
@@ -266,6 +266,30 @@ def test_random_numbers_begin_alike_before_each_test(real_context):
     """
     one, two = observe(real_context, RIGHT, tests).output.split("\n\n")
     assert one.partition("\n")[2] == two.partition("\n")[2] != ""
+
+
+@pytest.mark.parametrize(
+    ("submission", "accepts", "missing"),
+    [
+        ({"other.py": ""}, ("python/ops.py", "other.py"), "python/ops.py"),
+        ({"other.py": ""}, ("ops.py", "other.py"), "ops.py"),
+        ({"other.py": ""}, ("other.py",), ""),
+        ({"python/ops.py": "import lost"}, ("*.py", "*/*.py"), ""),
+    ],
+)
+def test_a_file_that_the_tests_import_and_nobody_handed_in_is_told(
+    real_context, submission, accepts, missing
+):
+    context = real_context(submission, {"given/tests/test_ops.py": TESTS, "reference/python/ops.py": RIGHT})
+    context._job = replace(context._job, accepts=accepts)
+    observation = KIND.observe(OPTIONS, context)
+    if missing:
+        note = f"{missing} was not handed in"
+        assert (observation.outcome, observation.note) == (Outcome.REFUSED, note)
+        assert observation.facts == {MISSING_FILE: note}
+    else:
+        assert observation.outcome is Outcome.CRASHED
+        assert MISSING_FILE not in observation.facts
 
 
 @pytest.mark.parametrize(
