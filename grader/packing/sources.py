@@ -13,10 +13,11 @@ The folder holds `expected.yaml` and, below `files/`, what the student hands in.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from grader.config.problem import suggestion
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.files import show_path
@@ -98,13 +99,15 @@ def _of_base(folder: Path) -> dict[str, bytes]:
     for line in _lines(folder / "without.txt"):
         path, _, elsewhere = line.partition(" -> ")
         if path not in files:
-            _wrong(folder / "without.txt", f"{path}: the base has no such file")
+            _wrong_path(folder / "without.txt", path, base, files)
         content = files.pop(path)
         if elsewhere:
             files[elsewhere] = content
     list_of_changes = folder / CHANGES
     for path, changes in (_mapping(list_of_changes) if list_of_changes.exists() else {}).items():
-        files[path] = _changed(files.get(path, b""), changes, list_of_changes, path)
+        if path not in files:
+            _wrong_path(list_of_changes, path, base, files)
+        files[path] = _changed(files[path], changes, list_of_changes, path)
     return files
 
 
@@ -113,8 +116,9 @@ def _changed(content: bytes, changes: Any, list_of_changes: Path, path: str) -> 
     for change in changes if isinstance(changes, list) else [changes]:
         match change:
             case {"was": str(was), "is": str(now)}:
-                if text.count(was) != 1:
-                    _wrong(list_of_changes, f"{path}: must hold once, and does not: {was!r}")
+                if (count := text.count(was)) != 1:
+                    held = f"{count} times" if count else "nowhere"
+                    _wrong(list_of_changes, f"{path}: must hold once, and holds {held}: {was!r}")
                 text = text.replace(was, now)
             case _:
                 _wrong(list_of_changes, f"{path}: must be a list of mappings with the texts `was` and `is`")
@@ -138,7 +142,15 @@ def _mapping(file: Path) -> Mapping[str, Any]:
 
 
 def _lines(file: Path) -> list[str]:
-    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
+    return [*filter(None, file.read_text(encoding="utf-8").split("\n"))] if file.exists() else []
+
+
+def _wrong_path(file: Path, path: str, base: object, files: Collection[str]) -> NoReturn:
+    if not base:
+        _wrong(file, f"{path}: there is no base; name one in {EXPECTED}")
+    alike = [other for other in files if path.endswith(f"/{other}")]  # as files/work.py, below the folder
+    advice = f"did you mean {alike[0]}?" if alike else suggestion(path, files)
+    _wrong(file, f"{path}: {base} hands in no such file; {advice}")
 
 
 def _wrong(file: Path, message: str) -> NoReturn:

@@ -292,7 +292,9 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
     students = tuple(total.student for total in card.totals)
     if students != case.members and (case.members or len(students) > 1):
         should = ", ".join(case.members) or "one student"
-        yield Deviation(text=f"grades {', '.join(students)}, expected {should}")
+        # the archive is called as the folder, and its name says who hands in
+        advice = f"call its folder {'+'.join(case.members)}" if case.members else "name them in members"
+        yield Deviation(text=f"grades {', '.join(students)}, expected {should}; {advice}")
     left = card.totals[0].adjusted
     if case.after_lateness is not None and not _same(left, case.after_lateness):
         yield Deviation(text=f"lateness leaves {left:.12g}, expected {case.after_lateness:.12g}")

@@ -62,7 +62,11 @@ class Expectation:
         "submissions put to the test. They are `pending`, or 0 where an item that they need earns nothing.",
         default=(),
     )
-    members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
+    members: tuple[str, ...] = option(
+        "The students of a team, who hand in together: the folder must be called as in `ann+ben`; left out, "
+        "one student.",
+        default=(),
+    )
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | Quotient | None = option("What the late rule leaves of the total.", default=None)
     after_lateness_on_gpu: float | Quotient | None = option(

@@ -234,8 +234,8 @@ def test_a_team_must_be_marked_together_and_nobody_else(course, verify):
     assert code == 4
     assert out[:3] == [
         "✓ ann+ben   3 / 3  That is ann+ben.",
-        "✗ cleo: grades cleo, expected cleo, dora",
-        "✗ emil+fay: grades emil, fay, expected one student",
+        "✗ cleo: grades cleo, expected cleo, dora; call its folder cleo+dora",
+        "✗ emil+fay: grades emil, fay, expected one student; name them in members",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import tarfile
 import zipfile
 
@@ -113,14 +114,16 @@ def test_the_parts_of_a_word_document_are_handed_in_as_one_uncompressed_file(sou
     assert stored == [(path, zipfile.ZIP_STORED, text) for path, text in parts.items()]
 
 
-def test_files_of_the_base_can_be_left_out(sources):
-    (sources / "ben" / "without.txt").write_text("b/a.txt\n")
+@pytest.mark.parametrize("lines", ["b/a.txt\n", "b/a.txt", "\nb/a.txt\n\n"])
+def test_files_of_the_base_can_be_left_out(sources, lines):
+    (sources / "ben" / "without.txt").write_text(lines)
     assert entries(build(sources / "ben")[1]) == {"utils.py": b"x = 2\n"}
 
 
 def test_leaving_out_what_the_base_does_not_have_is_one_line(sources):
     (sources / "ben" / "without.txt").write_text("b/b.txt\n")
-    with pytest.raises(CourseError, match=r"/ben/without.txt: b/b.txt: the base has no such file$"):
+    line = r"/ben/without.txt: b/b.txt: ann hands in no such file; did you mean b/a.txt\?$"
+    with pytest.raises(CourseError, match=line):
         build(sources / "ben")
 
 
@@ -134,11 +137,32 @@ def test_files_of_the_base_can_read_otherwise(sources):
     assert entries(build(sources / "ben")[1]) == {"b/a.txt": b"d c", "utils.py": b"x = 2\n"}
 
 
-@pytest.mark.parametrize("changes", ["b/a.txt:\n  - {was: b, is: c}\n", "b/b.txt:\n  - {was: b, is: c}\n"])
-def test_changing_what_the_base_does_not_say_once_is_one_line(sources, changes):
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ("b/a.txt: [{was: b, is: c}]", "b/a.txt: must hold once, and holds nowhere: 'b'"),
+        (
+            "b/a.txt: [{was: a, is: c c}, {was: c, is: d}]",
+            "b/a.txt: must hold once, and holds 2 times: 'c'",
+        ),
+        ("b/b.txt: [{was: b, is: c}]", "b/b.txt: ann hands in no such file; did you mean b/a.txt?"),
+        (
+            "files/b/a.txt: [{was: a, is: c}]",
+            "files/b/a.txt: ann hands in no such file; did you mean b/a.txt?",
+        ),
+    ],
+)
+def test_changing_what_the_base_does_not_say_once_is_one_line(sources, changes, line):
     (sources / "ben" / "changes.yaml").write_text(changes)
-    with pytest.raises(CourseError, match=r"/ben/changes.yaml: b/..txt: must hold once, and does not: 'b'$"):
+    with pytest.raises(CourseError, match=f"/ben/changes.yaml: {re.escape(line)}$"):
         build(sources / "ben")
+
+
+@pytest.mark.parametrize("name", ["changes.yaml", "without.txt"])
+def test_a_change_without_a_base_is_one_line(sources, name):
+    (sources / "ann" / name).write_text("utils.py: []\n" if name == "changes.yaml" else "utils.py\n")
+    with pytest.raises(CourseError, match=r"utils\.py: there is no base; name one in expected\.yaml$"):
+        build(sources / "ann")
 
 
 def test_what_a_compiler_made_is_named_alone(sources):
