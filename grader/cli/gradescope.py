@@ -45,7 +45,10 @@ INCLUDE_UNTIMED = click.option(
     show_default=True,
     help="The harness' folder: submission/ is graded, results/results.json is written.",
 )
-@click.option("--assignment", help="Which assignment; otherwise the files say.")
+@click.option(
+    "--assignment",
+    help="Which assignment; otherwise the files say, and where they fit several alike the named rubric.",
+)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option("--min-isolation", default="", metavar="LAYER", help="The weakest sandbox to use.")
 @PUBLISHED

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 @click.command("run")
 @click.argument("archives", nargs=-1, required=True, type=ONE_OF_MANY)
 @click.option("--student", help="Who handed it in, a team as alice+bob; otherwise the archive's name says.")
-@click.option("--assignment", help="Which assignment; otherwise the files say.")
+@click.option(
+    "--assignment",
+    help="Which assignment; otherwise the files say, and where they fit several alike the named rubric.",
+)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option(
     "--item",

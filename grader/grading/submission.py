@@ -115,6 +115,14 @@ class CourseFiles:
         """
         return self.read_rubric(self.course.rubric_for(assignment, name), assignment)
 
+    def assignment_of(self, name: str) -> str:
+        """Return the assignment that the rubric of this name or file grades.
+
+        Raises:
+            CourseError, UsageError: it is wrong, or not there.
+        """
+        return self._load(self.course.rubric_for("", name)).assignment
+
     def read_rubric(self, path: Path, assignment: str) -> Rubric:
         """The rubric in this file, which must grade the assignment.
 
@@ -302,6 +310,7 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 workspace=workspace,
                 student=request.student,
                 assignment=request.assignment,
+                preferred=files.assignment_of(request.rubric) if request.rubric else "",
                 roster=files.course.roster,
             )
         except SubmissionError:

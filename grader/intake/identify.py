@@ -22,10 +22,12 @@ def identify(
     assignments: Mapping[str, Assignment],
     *,
     is_folder: bool = False,
+    preferred: str = "",
 ) -> tuple[str, dict[str, str]]:
     """Return the assignment's name, and its files as `accepted` returns them.
 
-    `is_folder` says that the upload is a folder, which may be meant as that of a class.
+    `is_folder` says that the upload is a folder, which may be meant as that of a class. Of several
+    assignments that fit equally well the `preferred` one is taken.
 
     Raises:
         SubmissionRefused: no assignment fits, or several do equally well.
@@ -38,10 +40,11 @@ def identify(
         of_class = _class_hint(paths, junk) if is_folder else ""
         raise SubmissionRefused(_nothing_fits(paths, junk, assignments, of_class))
     best = [name for name, files in fitting.items() if len(files) == most]
+    if preferred in best:
+        return preferred, fitting[preferred]
     if len(best) > 1:
-        raise SubmissionRefused(
-            f"fits several assignments alike ({_some(best)}); say which with --assignment NAME"
-        )
+        advice = "say which with --assignment NAME or --rubric NAME"
+        raise SubmissionRefused(f"fits several assignments alike ({_some(best)}); {advice}")
     return best[0], fitting[best[0]]
 
 

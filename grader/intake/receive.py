@@ -29,20 +29,22 @@ from grader.model.submission import Submission
 DEFAULT_LIMITS = ArchiveLimits()
 
 
-def receive(
+def receive(  # noqa: PLR0913 - all that says whose an upload is, and what of, by name
     source: Upload,
     *,
     assignments: Mapping[str, Assignment],
     workspace: Path,
     student: str | None = None,
     assignment: str | None = None,
+    preferred: str = "",
     roster: Roster | None = None,
     limits: ArchiveLimits = DEFAULT_LIMITS,
 ) -> Submission:
     """Put the files of an upload that belong to its assignment, and no others, into `workspace`.
 
     The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
-    say what the archive's name and its files would otherwise tell; `roster` says which student or team has
+    say what the archive's name and its files would otherwise tell; the `preferred` assignment is taken where
+    the files fit several alike. `roster` says which student or team has
     which id of a learning platform, and who hands in together. Its time is left unknown.
 
     A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else; with
@@ -64,7 +66,9 @@ def receive(
             if only := arrivals.only_an_archive():
                 arrivals = _unpack_inner(only, beside / "inner", candidates, limits)
             in_folder = isinstance(source, Path) and is_folder(source)
-            chosen, files = identify(arrivals.paths, arrivals.junk, candidates, is_folder=in_folder)
+            chosen, files = identify(
+                arrivals.paths, arrivals.junk, candidates, is_folder=in_folder, preferred=preferred
+            )
             unread = require_complete(arrivals.nested, files, arrivals.sha256, candidates[chosen].accepts)
             _check_team(sender, candidates[chosen], roster)
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)

@@ -158,6 +158,24 @@ def test_a_first_run_by_a_rubric_of_another_assignment_leaves_nothing(course, ot
     assert not list(course.out.rglob("*.*"))
 
 
+def test_the_rubric_says_which_of_two_assignments_that_fit_alike_is_meant(course, other_assignment):
+    declaration = """
+        from grader.api import Assignment, hookimpl
+
+        @hookimpl
+        def grader_assignments():
+            return [Assignment(name="big", title="Big", accepts=("work.py",))]
+        """
+    course.write("assignments/big/assignment.py", declaration)
+    course.write("assignments/big/reference/work.py", "")
+    submission = course.submit()
+    both = course.run("run", submission)
+    assert both.returncode == 6
+    assert "fits several assignments alike (big, tiny); say which with" in both.stderr
+    done = course.run("run", submission, "--rubric", "big")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "big")
+
+
 def test_points_by_hand_go_by_the_rubric_of_the_results(graded):
     table = graded.cwd / "points.csv"
     results = ("--results", str(graded.out))

@@ -119,12 +119,26 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
 
 
 @pytest.mark.parametrize(
+    ("preferred", "files", "name"),
+    [
+        ("hw1", ["utils.py"], "hw1"),
+        ("hw2", ["utils.py"], "hw2"),
+        ("hw2", ["utils.py", "max_functions.py"], "hw1"),
+        ("hw3", ["utils.py", "network.py"], "hw2"),
+    ],
+)
+def test_of_several_that_fit_alike_the_preferred_assignment_is_taken(preferred, files, name, tar_of, taken):
+    archive = tar_of(dict.fromkeys(files, b""))
+    assert taken(archive, assignments=HW, preferred=preferred).assignment == name
+
+
+@pytest.mark.parametrize(
     ("files", "names", "line"),
     [
         (
             ["utils.py"],
             "hw1 hw2",
-            "fits several assignments alike (hw1, hw2); say which with --assignment NAME",
+            "fits several assignments alike (hw1, hw2); say which with --assignment NAME or --rubric NAME",
         ),
         (
             ["x.c", "a/notes.txt"],
