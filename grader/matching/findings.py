@@ -18,6 +18,7 @@ from grader.matching.units import is_unit_word, unit_named
 
 NEGATED = "stands beside a negation or in a question"
 STRUCK = "what fits was struck out"
+BESIDE_STRUCK = "without what was struck out"
 _CLAUSE_ENDS = frozenset(",;|\t/") | frozenset("，、；")  # noqa: RUF001 - they end Chinese clauses
 _CLAUSE_WORDS = frozenset({"and", "und", "et", "y", "和", "while", "whereas"})
 _ALONE = re.compile(r"\W{0,9}\d{1,9}\W?[^\W\d]{0,20}\W{0,9}")
@@ -56,13 +57,24 @@ class Finding:
 
 
 def look_for(match: Match | None, passage: Passage) -> Finding:
-    """Hold a passage against a criterion's matcher; what rests on words that were struck out is uncertain."""
+    """Hold a passage against a criterion's matcher.
+
+    What is met only with words that were struck out is uncertain. Whoever strikes out a wrong answer and
+    writes the right one beside it means the right one: what is met without these words is suggested, and
+    left to a person, who sees them.
+    """
     finding = _look_for(match, passage)
-    if finding.share and passage.without_struck is not passage:
-        rest = _look_for(match, passage.without_struck)
-        if (rest.state, rest.share) != (finding.state, finding.share):
-            return Finding(state=MatchState.UNCERTAIN, spans=finding.spans, why=STRUCK)
-    return finding
+    if passage.without_struck is passage:
+        return finding
+    rest = _look_for(match, passage.without_struck)
+    if (rest.state, rest.share) == (finding.state, finding.share):
+        return finding
+    if rest.share < finding.share:
+        return Finding(state=MatchState.UNCERTAIN, spans=finding.spans, why=STRUCK)
+    if not rest.share:
+        return finding if rest.state is MatchState.NOT_MET else rest
+    state = MatchState.LIKELY if rest.state is MatchState.MET else rest.state
+    return replace(rest, state=state, why=", ".join(filter(None, (rest.why, BESIDE_STRUCK))))
 
 
 def _look_for(match: Match | None, passage: Passage) -> Finding:

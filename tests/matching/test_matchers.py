@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from grader.matching import findings
 from grader.matching.criteria import ChoiceMatch, Criterion, Match, NumberMatch, require_worth
-from grader.matching.findings import MatchState, look_for
+from grader.matching.findings import BESIDE_STRUCK, MatchState, look_for
 from grader.matching.passage import LONGEST, Passage, words_of
 from grader.matching.suggestion import marked, suggest, words_to_the_grader
 from grader.matching.terms import find_term
 
 MET, PARTLY, NOT_MET, UNCERTAIN = MatchState.MET, MatchState.PARTLY, MatchState.NOT_MET, MatchState.UNCERTAIN
+LIKELY = MatchState.LIKELY
 
 SHAPE = Match(shape=((64, 3, 128, 128),))
 MEMORIES = Match(
@@ -140,6 +141,26 @@ def test_what_only_struck_out_words_meet_is_uncertain(match, text, state):
     finding = look_for(match, Passage(text))
     assert finding.state is state
     assert bool(finding.share) is (state is MET)
+
+
+@pytest.mark.parametrize(
+    ("match", "text", "state", "share"),
+    [
+        (SHAPE, "~~(64, 128, 128, 3)~~ (64, 3, 128, 128)", LIKELY, 1.0),
+        (SHAPE, "(64, 3, 128, 128) ~~(64, 3)~~", MET, 1.0),
+        (COUNT, "~~4~~ 3", LIKELY, 1.0),
+        (OPTION, "~~(a)~~\n(b)", LIKELY, 1.0),
+        (MEMORIES, "On-chip: ~~not~~ registers, shared memory", LIKELY, 1.0),
+        (STEPS, "We ~~never~~ copied the data.", PARTLY, 0.5),
+        (STEPS, "We ~~never~~ copied the data and launched kernels.", LIKELY, 1.0),
+        (SHAPE, "~~(64, 128, 128, 3)~~ (3, 64, 128, 128)", NOT_MET, 0.0),
+        (SHAPE, "~~(64, 128, 128, 3)~~ (64, 3, 128, 128) or (3, 64)", UNCERTAIN, 0.0),
+    ],
+)
+def test_what_stands_beside_struck_out_words_is_suggested_and_not_decided(match, text, state, share):
+    finding = look_for(match, Passage(text))
+    assert (finding.state, finding.share) == (state, share)
+    assert (BESIDE_STRUCK in finding.why) is (share > 0 and state is not MET)
 
 
 def test_so_many_groups_are_enough_and_fewer_are_a_share():
