@@ -13,7 +13,7 @@ from .attributes import attribute
 from .elements import Element, ElementArray, plain
 from .frames import NO_DEFAULT, Frame, Function
 from .libraries import Conversion, Decorator, must_keep_its_order
-from .refusals import NotFollowed, Reading, Refused, Unknown, shown
+from .refusals import NotFollowed, Reading, Refused, Unknown, kind_of, shown
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -111,7 +111,7 @@ class Expressions:
         """Return the value of an expression."""
         kind = self._kinds.get(type(node))
         if kind is None:
-            raise NotFollowed(f"uses what is not followed here ({type(node).__name__}): {shown(node)}")
+            raise NotFollowed(f"uses {kind_of(node)}, which is not followed here: {shown(node)}")
         value = kind(node, frame)
         if isinstance(value, np.ndarray):  # made by a way round our arrays
             raise Refused(f"computes with a whole array: {shown(node)}")

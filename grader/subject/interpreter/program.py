@@ -16,7 +16,7 @@ from .elements import MachineNumbers, Region
 from .frames import Frame, Function
 from .libraries import Decorator, Library, builtin_functions, libraries
 from .reached import Reached
-from .refusals import NotFollowed, Refused, Unknown, shown, unknown_of
+from .refusals import NotFollowed, Refused, Unknown, kind_of, shown, unknown_of
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
@@ -161,9 +161,12 @@ class Module:
     def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
         """Make the names that a statement binds unknown; note what may change others."""
         noted = len(self._program.notes)
+        is_definition = isinstance(statement, ast.ClassDef | ast.AsyncFunctionDef)
+        how = f"{kind_of(statement)}, which cannot be followed here" if is_definition else ""
+        how = how or f"which cannot be followed here ({why})"
         for node in _outside_of_functions(statement):
             for name in bound_names(node):
-                self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
+                self.bindings[name] = Unknown(f"{name}, {how}", refusal)
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 changed = shown(node)
                 if "environ" not in changed or _NO_COMPILER in changed or not _is_plain(node):

@@ -6,9 +6,26 @@ import ast
 import sys
 from typing import Any, NoReturn
 
+_KINDS: dict[type[ast.AST], str] = {
+    ast.ClassDef: "a class",
+    ast.AsyncFunctionDef: "an asynchronous function",
+    ast.AsyncFor: "an asynchronous loop",
+    ast.AsyncWith: "an asynchronous with statement",
+    ast.Await: "await",
+    ast.Match: "a match statement",
+    ast.TryStar: "except*",
+    ast.Starred: "a star before a value",
+}
+"""Names that students know for parts of the language that are not evaluated."""
+
 
 class Refused(BaseException):
     """The program uses what cannot be evaluated an element at a time."""
+
+
+def kind_of(node: ast.AST) -> str:
+    """Return what a piece of source is called that is not evaluated, for a message."""
+    return _KINDS.get(type(node), "a part of the language")
 
 
 def shown(node: ast.AST) -> str:
@@ -16,7 +33,7 @@ def shown(node: ast.AST) -> str:
     try:
         return ast.unparse(node)[:60]
     except (ValueError, RecursionError):  # of text with backslashes in it, or nested deeply
-        return type(node).__name__
+        return kind_of(node)
 
 
 class NotFollowed(Refused):

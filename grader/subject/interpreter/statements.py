@@ -17,7 +17,7 @@ from .expressions import Expressions, combine_in_place, handlers_of
 from .frames import Frame, Function
 from .generators import FunctionInputs, step_by_step
 from .libraries import Library
-from .refusals import NotFollowed, Refused, Unknown, shown, unknown_of
+from .refusals import NotFollowed, Refused, Unknown, kind_of, shown, unknown_of
 
 _ALIKE = (IndexError, StopIteration, ImportError, ModuleNotFoundError)
 """Errors that are raised here where they are raised elsewhere; of imports `_must_not_fail` takes care."""
@@ -140,7 +140,7 @@ class Statements:
 
     def _refuse(self, node: ast.stmt, frame: Frame) -> Left:
         del frame
-        raise NotFollowed(f"uses a statement that is not followed here ({type(node).__name__})")
+        raise NotFollowed(f"uses {kind_of(node)}, which is not followed here")
 
     def _on_Expr(self, node: ast.Expr, frame: Frame) -> None:
         self.expressions.evaluate(node.value, frame)

@@ -256,6 +256,35 @@ def test_so_is_a_number_that_depends_on_an_import(follow):
     assert "uses BIG, which cannot be followed here (imports not_installed, which may fail)" in problem
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        (
+            "class M:\n    pass\ndef f(A, B): return M().pick(A, B)",
+            "uses M, a class, which cannot be followed here",
+        ),
+        (
+            "async def work(): pass\ndef f(A, B): return work()",
+            "uses work, an asynchronous function, which cannot be followed here",
+        ),
+        (
+            "def f(A, B):\n    class M: pass\n    return M()",
+            "uses a class, which is not followed here",
+        ),
+        (
+            "def f(A, B):\n    match A.size:\n        case 1: return B\n    return A",
+            "uses a match statement, which is not followed here",
+        ),
+        (
+            "def f(A, B):\n    try: return A\n    except* ValueError: return B",
+            "uses except*, which is not followed here",
+        ),
+    ],
+)
+def test_what_is_not_followed_is_called_as_students_call_it(follow, code, line):
+    assert follow(code).endswith(line)
+
+
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
 def test_no_number_may_decide_whether_elements_or_arrays_are_computed_with(follow, number):
     assert follow(f"def f(A, B):\n    {number}{OF_ANY_KIND}", large=LARGE)
