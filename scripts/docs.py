@@ -22,6 +22,7 @@ from typing import Any, get_args
 import click
 
 from grader import hookspecs
+from grader.api import check as check_names
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.rubric import load_rubric
@@ -320,6 +321,40 @@ def context() -> str:
     )
 
 
+def check_functions() -> str:
+    """Every function of `grader.api.check`, with its arguments, and the values that are made for them."""
+    parts = []
+    for name in check_names.__all__:
+        function = getattr(check_names, name)
+        if inspect.isfunction(function):
+            says = sections(inspect.getdoc(function) or "")
+            call = f"{name}{untyped(function)}".replace("'", '"')  # as the formatter of the page writes it
+            parts.append(f"### {name}\n\n```python\n{call}\n```\n\n{says}\n\n")
+    return "".join((*parts, noun(check_names.Requirement), noun(check_names.Interval)))
+
+
+def untyped(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function without its types, as its calls need it."""
+    signature = inspect.signature(function)
+    plain = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return signature.replace(parameters=plain, return_annotation=signature.empty)
+
+
+def sections(doc: str) -> str:
+    """A docstring as Markdown: its paragraphs, and what stands below `Args:` and `Raises:` as lists."""
+    parts = []
+    for paragraph in doc.split("\n\n"):
+        head, _, body = paragraph.partition("\n")
+        if head in ("Args:", "Raises:"):
+            entries = re.split(r"\n(?=\S)", textwrap.dedent(body))
+            named = (" ".join(entry.split()).partition(": ") for entry in entries)
+            bullets = "\n".join(f"* `{name}`: {text}" for name, _, text in named)
+            parts.append(bullets if head == "Args:" else f"{head}\n\n{bullets}")
+        else:
+            parts.append(" ".join(paragraph.split()))
+    return "\n\n".join(parts)
+
+
 def members(contract: type) -> str:
     """The public methods and properties of a contract, each with its whole docstring."""
     rows = []
@@ -377,6 +412,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "api": api,
     "assignment": lambda: noun(assignment.Assignment),
     "build": lambda: noun(assignment.Build),
+    "check-functions": check_functions,
     "check-kinds": check_kinds,
     "commands": commands,
     "context": context,

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -222,10 +223,15 @@ def test_the_rubric_that_the_page_on_rubrics_opens_with_is_fine(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_the_kind_of_check_that_the_page_on_checks_writes_works(tmp_path: Path):
+@pytest.mark.parametrize("by", ["a loop", "observe_calls"])
+def test_the_kind_of_check_that_the_page_on_checks_writes_works(tmp_path: Path, by: str):
     course = tutorial_course(tmp_path / "course")
     folder, rubric = course / "assignments" / "layers", course / "rubrics" / "layers.yaml"
-    kind, registration = blocks("how-to/own-kind.md", "python")
+    kind, registration, methods = blocks("how-to/own-kind.md", "python")
+    if by == "observe_calls":
+        before, behind = kind.partition("    def observe(")[0], kind.rpartition("    def show(")[2]
+        before = before.replace("import (\n", "import (\n    cases_of,\n    observe_calls,\n", 1)
+        kind = f"{before}{textwrap.indent(methods, ' ' * 4)}\n    def show({behind}"
     (folder / "checks.py").write_text(kind)
     with (folder / "assignment.py").open("a") as file:
         file.write(f"\n\n{registration}")

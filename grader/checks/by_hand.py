@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
 
 def award_given(observation: Observation, criteria: Sequence[Criterion] = ()) -> Award | None:
-    """Return the points that a person gave, as a share of what the item was worth then; None if nobody did.
+    """Return the award of the points that a person gave; None if nobody gave any.
 
-    The hint has the feedback of criteria that did not get all of their points. If the criteria have changed
-    since, the points stay as they are, and a flag says so.
+    It is a whole award, which `award` returns as it is: `if by_hand := award_given(observation): return
+    by_hand`. Its fraction is the share of what the item was worth then. If the criteria have changed since,
+    the points stay as they are, and a flag says so.
+
+    Args:
+        observation: what `award` was given.
+        criteria: those of the item; the hint has the feedback of each that did not get all of its points.
     """
     quantities = (observation.quantities.get(name) for name in ("points_given", "points_possible"))
     points, most = (float(quantity.value or 0) if quantity else None for quantity in quantities)

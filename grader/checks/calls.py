@@ -24,7 +24,7 @@ from grader.model.observation import (
 )
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
-"""What a kind makes of the calls of one case, all of which returned."""
+"""Judges the calls of one case, all of which returned: a `Case` with the name of the `InputCase`."""
 
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
@@ -35,12 +35,17 @@ _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
 
 
 def function_name(of: str) -> str:
-    """`sigmoid` of `utils.sigmoid`."""
+    """Return `sigmoid` of `utils.sigmoid`."""
     return of.rpartition(".")[2]
 
 
 def cases_of(context: CheckContext, family: str, draw: int = 0) -> tuple[InputCase, ...]:
-    """The cases of a family of inputs, drawn the first time or another one.
+    """Return the cases of a family of inputs.
+
+    Args:
+        context: what `observe` was given.
+        family: the value of a key of type `InputsName`.
+        draw: which of its draws: 0 is that of `context.inputs`, other numbers give other values.
 
     Raises:
         CourseError: there are none, so whatever is handed in would agree in all of them.
@@ -68,8 +73,20 @@ def observe_calls(
     The observation's outcome is `observed` if the function could be called at all; how each call ended
     stands in its case, unless every call asked for the same file or name that the submission lacks: then that
     is the observation. A call that did not end in time costs its program: further cases are called in a fresh
-    child if `each_counts`, until `MOST_TIMED_OUT` have not ended; otherwise nothing more is called, for every
-    case would wait as long again.
+    child if `each_counts`, until three (`MOST_TIMED_OUT`) have not ended; otherwise nothing more is called,
+    for every case would wait as long again.
+
+    Args:
+        context: what `observe` was given.
+        of: `module.function`, the value of a key of type `FunctionName`.
+        cases: the sets of arguments, as from `cases_of`.
+        look: `look(case, calls)` judges the calls of one case, up to `times`, all of which returned, the last
+            of them in `calls[-1]`: a `Case` of the name `case.name`, with `agrees` and a `note`. What was
+            called, with which arguments and for how long is added. Cases with a call that did not return are
+            noted without it, and have no `agrees`.
+        times: how often each case is called.
+        within_s: the longest call that is repeated.
+        each_counts: whether one case that does not end leaves others to be observed.
     """
     module, _, function = of.rpartition(".")
     looked: list[Case] = []
@@ -133,6 +150,12 @@ def failed_observation(
 
     A traceback is kept under the name `of`. The note on a failed import is the sentence that `observe_calls`
     writes: reports show one cause of several items once.
+
+    Args:
+        context: what `observe` was given.
+        call: the call, or `subject.imported`, whose outcome is not `observed`.
+        of: the name of the case, below which the page shows the traceback; None keeps none.
+        output: what the program printed, as `subject.output`.
     """
     if call.missing_file:
         return context.missing(call.missing_file)

@@ -11,19 +11,25 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A median, and two of the samples between which the true one lies with at least `CONFIDENCE`."""
+    """A median, and two of the samples between which the true one lies with 95 % (`CONFIDENCE`) at least."""
 
     low: float
+    """The lower one of the two samples."""
     middle: float
+    """The median of the samples."""
     high: float
+    """The upper one of the two samples."""
 
 
 def median_interval(samples: Sequence[float]) -> Interval:
-    """The sample median with its order-statistic interval.
+    """Return the sample median with its order-statistic interval.
 
     The true median lies between the k-th smallest and the k-th largest of n samples unless fewer than k of
     them fell on one side of it, and that is a coin tossed n times. With fewer than six samples no interval
     reaches `CONFIDENCE`; then it is the whole range.
+
+    Args:
+        samples: numbers in any order and of any unit, which `low`, `middle` and `high` have as well.
 
     Raises:
         ValueError: there are no samples.
@@ -40,7 +46,7 @@ def median_interval(samples: Sequence[float]) -> Interval:
 
 
 def median(samples: Sequence[float]) -> float:
-    """The sample median; `statistics` would do the same, and takes 3 ms to import."""
+    """Return the sample median; `statistics` would do the same, and takes 3 ms to import."""
     return _middle(sorted(samples))
 
 

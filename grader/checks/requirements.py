@@ -21,9 +21,14 @@ class Requirement:
 def award_requirements(
     requirements: Sequence[Requirement], *, credit: str, flags: tuple[str, ...] = ()
 ) -> Award:
-    """All points if every requirement is met; with `credit="per_case"` the share of those that are.
+    """Return all points if every requirement is met; with `credit="per_case"` the share of those that are.
 
     What cannot be seen leaves the points open, unless they are lost whatever it was.
+
+    Args:
+        requirements: each with `met` and the sentence `missed`; equal sentences are shown once.
+        credit: `all` or `per_case`, as a key of the item says.
+        flags: remarks for staff, which the award carries.
     """
     total = len(requirements)
     if not total:
