@@ -29,6 +29,8 @@ _USUAL = frozenset({"float64", "int64", "bool", "complex128"})
 _FLOATS = (float, np.floating)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
 """Of an object, as Python writes it where its class does not."""
+_OWNERS = re.compile(r"(?<=<function )(?:(?:\w+|<locals>)\.)+|(?<=<)(?:(?:\w+|<locals>)\.)+(?=\w+ object>)")
+"""The modules, classes and functions before the name of a function, or of an object's class."""
 _Container = list[Any] | tuple[Any, ...] | dict[str, Any]
 _BRACKETS: tuple[tuple[Any, str, str], ...] = ((list, "[", "]"), (tuple, "(", ")"), (dict, "{", "}"))
 
@@ -97,8 +99,9 @@ def _text(value: Any, limit: int, depth: int, at: Sequence[Any]) -> str:
             return write(value)
     if isinstance(value, str):
         return repr(value[:limit])
-    # where an object of the course lies in the worker is no business of those who read its name
-    return _ADDRESS.sub("", " ".join(repr(value).split()))
+    # where an object of the course lies in the worker, and in which module, says nothing to a student
+    text, has_address = _ADDRESS.subn("", " ".join(repr(value).split()))
+    return _OWNERS.sub("", text) if has_address else text
 
 
 def _parts(values: _Container, limit: int, depth: int, at: Sequence[Any]) -> list[str]:

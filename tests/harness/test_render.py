@@ -22,9 +22,18 @@ class Clock:
     """An object that can be called, as a case may have one."""
 
 
-def test_a_function_among_the_arguments_is_written_without_its_address():
-    text = call_text("measure", InputCase(name="a clock", args=(call_text, [Clock()]), kwargs={}))
-    assert text == f"measure(<function call_text>, [<{__name__}.Clock object>])"
+def test_a_function_among_the_arguments_is_written_without_its_address_and_module():
+    def tick():
+        """Part of this function."""
+
+    class Inner:
+        """Part of this function, too."""
+
+    values = (call_text, tick, lambda: 0, [Clock(), Inner()])
+    text = call_text("measure", InputCase(name="a clock", args=values, kwargs={}))
+    functions = "<function call_text>, <function tick>, <function <lambda>>"
+    assert text == f"measure({functions}, [<Clock object>, <Inner object>])"
+    assert value_text(SimpleNamespace(a=1)) == "namespace(a=1)"
 
 
 @pytest.mark.parametrize(
