@@ -15,7 +15,7 @@ from grader.contracts.check import CheckKind
 from grader.contracts.context import REFERENCE
 from grader.filenames import meant
 from grader.intake.junk import junk_part
-from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
+from grader.model.observation import MISSING_FILE, SEVERAL_MISSING, Case, Observation, Outcome, Quantity
 from grader.model.options import SubmittedFile, option
 from grader.model.score import Award
 
@@ -98,7 +98,7 @@ class Files(CheckKind):
             cases.append(case)
         facts: dict[str, Any] = {"extra": list(extra)}
         if absent := [case.note for case in cases if not case.returned]:
-            facts[MISSING_FILE] = "; ".join(absent)
+            facts[MISSING_FILE] = SEVERAL_MISSING.join(absent)
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,

@@ -70,6 +70,8 @@ NEEDS_GPU = "needs_gpu"
 """A fact of an observation that waits for a GPU, though its item needs none: an import asked for one."""
 MISSING_FILE = "missing_file"
 """The fact that a needed file was not handed in: a sentence, equal for all items that need it."""
+SEVERAL_MISSING = "; "
+"""Joins the sentences of an item that lacks several files, as the fact of their name holds them."""
 LEFT_OUT = "was handed in and left out"
 """What a note says, behind its path, of a file that a program lacks and that `accepts` does not name."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.drawing import Paragraph
 from grader.model.magnitude import counted, number, taken_off
-from grader.model.observation import Outcome
+from grader.model.observation import SEVERAL_MISSING, Outcome
 from grader.model.score import Line, Standing
 from grader.text import block, one_line
 
@@ -183,12 +183,24 @@ def remarks(view: AudienceView) -> Iterator[str]:
 
 
 def missing_files(card: Scorecard) -> Iterator[str]:
-    """Yield a sentence for each file that was not handed in: what to do, and what it costs."""
+    """Yield a sentence for each file that was not handed in: what to do, and what it costs.
+
+    Files that one item lacks together are told together, so that no point is counted twice.
+    """
     lacking = [line for line in card.lines if line.missing and (line.points or line.counts != "penalty")]
-    for sentence in dict.fromkeys(line.missing for line in lacking):
-        lines = [line for line in lacking if line.missing == sentence]
+    groups: list[tuple[dict[str, None], list[Line]]] = []
+    for line in lacking:
+        sentences, lines = dict.fromkeys(line.missing.split(SEVERAL_MISSING)), [line]
+        apart = []
+        for others, of_others in groups:
+            if sentences.keys().isdisjoint(others):
+                apart.append((others, of_others))
+            else:
+                sentences, lines = others | sentences, [*of_others, *lines]
+        groups = [*apart, (sentences, lines)]
+    for sentences, lines in groups:
         points = counted(sum(line.possible - line.points for line in lines), "point")
-        yield f"{sentence}. This costs {points} in {counted(len(lines), 'item')}."
+        yield f"{SEVERAL_MISSING.join(sentences)}. This costs {points} in {counted(len(lines), 'item')}."
 
 
 def sums(card: Scorecard) -> Iterator[str]:

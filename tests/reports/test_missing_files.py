@@ -15,6 +15,7 @@ from grader.model.submission import Submission
 from grader.reports.html import Html
 from grader.reports.score_json import ScoreJson
 from grader.reports.terminal import table
+from grader.reports.words import missing_files
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
 from grader.testing.kinds import AwardOnly
@@ -70,6 +71,19 @@ def test_the_card_says_it_once_before_all_items():
         "  ✗ Item b    0 / 2.5"
     )
     assert HINT not in table(card)
+
+
+def test_files_that_one_item_lacks_together_are_told_with_all_that_they_cost():
+    both = f"more.py was not handed in; {SENTENCE}"
+    fourth = item("d", 2)
+    seen = [lost("a"), lost("b", "more.py was not handed in"), lost("c", "x.py was not handed in")]
+    for order in ([*seen, lost("d", both)], [lost("d", both), *seen]):
+        _, _, card = card_of([*THREE, fourth], order)
+        told = list(missing_files(card))
+        assert min(told, key=len) == "x.py was not handed in. This costs 4.5 points in 1 item."
+        (together,) = [text for text in told if not text.startswith("x.py")]
+        assert together.endswith(". This costs 7.5 points in 3 items.")
+        assert together.count("more.py was not handed in") == together.count(SENTENCE) == 1
 
 
 def test_two_files_are_two_sentences():
