@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.cli.points import StoredGrade
 from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of, is_seen
@@ -27,6 +27,9 @@ from grader.grading.results import Results
 from grader.model.magnitude import counted
 from grader.model.rubric import Item
 from grader.reports.words import local_time
+
+if TYPE_CHECKING:
+    from grader.matching.suggestion import Suggestion
 
 _DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12}")
 _LISTED = 4
@@ -251,18 +254,18 @@ class Judgements:
         return _Judgement(total, tuple(parts)) if len(parts) == len(criteria) else None
 
     def _accepted(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
-        suggestion = AnswerTexts(item, grade.evidence.observations.get(item.id)).suggestion
+        suggested = _suggested(grade, item)
         if any(row.parts):
             self._wrong(number, f"{_place(row)}: {ACCEPT} takes what is suggested; leave its parts empty")
-        elif suggestion is None:
+        elif suggested is None:
             self._wrong(number, f"{_place(row)}: nothing is suggested that {ACCEPT} could take; write points")
-        elif row.suggested and not _equal(_parsed(row.suggested), suggestion.points):
-            now = f"{suggestion.points:g}"
+        elif row.suggested and not _equal(_parsed(row.suggested), suggested.points):
+            now = f"{suggested.points:g}"
             self._wrong(
                 number, f"{_place(row)}: the suggestion is {now} now; export the table anew and look again"
             )
         else:
-            return _Judgement(suggestion.points, tuple(part.points for part in suggestion.parts), ACCEPTED)
+            return _Judgement(suggested.points, tuple(part.points for part in suggested.parts), ACCEPTED)
         return None
 
     def _number(self, number: int, name: str, text: str, most: float) -> float | None:
@@ -277,6 +280,7 @@ class Judgements:
     ) -> None:
         criteria = criteria_of(item)
         parts = judgement.parts or (None,) * len(criteria)
+        suggested = _suggested(grade, item)
         record = PointsGiven(
             item=item.id,
             points=judgement.points,
@@ -290,6 +294,7 @@ class Judgements:
                 for criterion, points in zip(criteria, parts, strict=True)
             ),
             submission=grade.evidence.submission.digest,
+            suggested=None if suggested is None else suggested.points,
         )
         self._grade_of[grade.folder] = grade  # also of points that were saved before: see `add`
         earlier = grade.points_given.get(item.id)
@@ -311,6 +316,11 @@ class _Judgement:
     parts: tuple[float, ...]
     """The points of each criterion; none if the item was judged as a whole."""
     reason: str = ""
+
+
+def _suggested(grade: StoredGrade, item: Item) -> Suggestion | None:
+    """Return what a program suggests for an item, and a person can accept; None if that is nothing."""
+    return AnswerTexts(item, grade.evidence.observations.get(item.id)).suggestion
 
 
 def _has_cells(row: PointsRow, cells: Mapping[str, Any]) -> bool:

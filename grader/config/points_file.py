@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ ACCEPTED = "the suggestion was accepted"
 _BEFORE = "before_points"
 """The fact that holds outcome, note and fault of what a person has judged without an observation."""
 _QUANTITIES = frozenset({"points_given", "points_possible"})
-_FACTS = frozenset({"comment", "given_at", "given_reason", "criteria_points", _BEFORE})
+_FACTS = frozenset({"comment", "given_at", "given_reason", "given_suggested", "criteria_points", _BEFORE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,11 @@ class PointsGiven:
     """The digest of the submission that was judged."""
     withdrawn: bool = False
     """Whether earlier points are taken back, and the item is as it was observed."""
+    suggested: float | None = field(default=None, compare=False)
+    """The points that a program suggested then; None if it suggested none, or the record is older than this.
+
+    Two records that differ in nothing else are the same judgement.
+    """
 
 
 def written_reason(text: str) -> str:
@@ -197,6 +202,8 @@ def judged(observation: Observation, record: PointsGiven) -> Observation:
         "points_possible": Quantity(value=record.possible, unit="points", taken_by=record.by),
     }
     facts: dict[str, Any] = {"comment": record.comment, "given_at": record.at, "given_reason": record.reason}
+    if record.suggested is not None:
+        facts["given_suggested"] = record.suggested
     if record.criteria is not None:
         facts["criteria_points"] = [[c.name, c.points, c.possible] for c in record.criteria]
     if observation.outcome is not Outcome.OBSERVED:

@@ -43,8 +43,6 @@ class Judgement:
     student: str
     """The student, or the team."""
     record: PointsGiven
-    suggested: float | None = None
-    """The points that a program suggested then; None if it suggested none."""
     undoes: int | None = None
     """The number of the row that this one takes back."""
 
@@ -78,8 +76,8 @@ def read_judgement(row: RowMapping) -> Judgement:
             criteria=criteria,
             submission=row.digest,
             withdrawn=bool(row.withdrawn),
+            suggested=row.suggested,
         ),
-        suggested=row.suggested,
         undoes=row.undoes,
     )
 
@@ -135,7 +133,6 @@ def add_judgement(
     submission: int,
     record: PointsGiven,
     *,
-    suggested: float | None = None,
     undoes: int | None = None,
 ) -> int:
     """Add a row of points; return its number."""
@@ -150,7 +147,7 @@ def add_judgement(
         "comment": record.comment,
         "reason": record.reason,
         "criteria": criteria,
-        "suggested": suggested,
+        "suggested": record.suggested,
         "withdrawn": int(record.withdrawn),
         "undoes": undoes,
         "account": account(),
@@ -213,6 +210,7 @@ def records_in(evidence: Evidence) -> list[PointsGiven]:
                 reason=str(facts.get("given_reason", "")),
                 criteria=criteria,
                 submission=evidence.submission.digest,
+                suggested=facts.get("given_suggested"),
             )
         )
     return records
@@ -232,7 +230,7 @@ def add_points(connection: Connection, submission: int, evidence: Evidence) -> b
         add_judgement(connection, submission, record)
         newer = current.get(record.item)
         if newer is not None and newer.record.at > record.at:
-            add_judgement(connection, submission, newer.record, suggested=newer.suggested)
+            add_judgement(connection, submission, newer.record)
         else:
             counts = True
     return counts

@@ -79,4 +79,5 @@ def applied(change: CriteriaChange, by: str) -> PointsGiven:
     assert change.after is not None  # noqa: S101 - those without are shown to a person
     earlier = change.judgement.record
     reason = f"the criteria have changed since {earlier.by} gave {earlier.points:g} of {earlier.possible:g}"
-    return replace(change.after, by=by, at=clock(), reason=reason)
+    # what was suggested then was of the earlier criteria
+    return replace(change.after, by=by, at=clock(), reason=reason, suggested=None)

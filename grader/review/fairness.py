@@ -56,14 +56,14 @@ def overruled(judgements: Iterable[Judgement]) -> list[Overruled]:
     """Compare current judgements with what was suggested then, the most overruled first, too few last."""
     by_item: dict[str, list[Judgement]] = {}
     for each in judgements:
-        if each.suggested is not None and not each.record.withdrawn:
+        if each.record.suggested is not None and not each.record.withdrawn:
             by_item.setdefault(each.record.item, []).append(each)
     rows = [
         Overruled(
             item=item,
             total=len(all_of_it),
-            changed=sum(abs(each.record.points - (each.suggested or 0)) > 1e-9 for each in all_of_it),
-            difference=fmean(each.record.points - (each.suggested or 0) for each in all_of_it),
+            changed=sum(abs(each.record.points - (each.record.suggested or 0)) > 1e-9 for each in all_of_it),
+            difference=fmean(each.record.points - (each.record.suggested or 0) for each in all_of_it),
         )
         for item, all_of_it in by_item.items()
     ]

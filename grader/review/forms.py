@@ -73,8 +73,10 @@ def written(record: PointsGiven | None, rows: Sequence[CriterionRow]) -> Entered
     )
 
 
-def judgement(item: Item, entered: Entered, *, by: str, at: str, digest: str) -> PointsGiven:
-    """Return the judgement that a form without problems says."""
+def judgement(
+    item: Item, entered: Entered, *, by: str, at: str, digest: str, suggested: float | None
+) -> PointsGiven:
+    """Return the judgement that a form without problems says, beside what was `suggested`."""
     criteria = criteria_of(item)
     return PointsGiven(
         item=item.id,
@@ -89,6 +91,7 @@ def judgement(item: Item, entered: Entered, *, by: str, at: str, digest: str) ->
             for criterion, points in zip(criteria, entered.points, strict=False)
         ),
         submission=digest,
+        suggested=suggested,
     )
 
 

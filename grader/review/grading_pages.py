@@ -127,8 +127,15 @@ class GradingPages:
         if entered.problems:
             return self._show(visit, place, entry, item, shown, entered=entered, after=after, status=422)
         person = visit.session.person
-        record = judgement(item, entered, by=person.name, at=clock(), digest=entry.submission.digest)
-        saved = place.judging.give(entry, record, person, after=after, suggested=shown.suggested)
+        record = judgement(
+            item,
+            entered,
+            by=person.name,
+            at=clock(),
+            digest=entry.submission.digest,
+            suggested=shown.suggested,
+        )
+        saved = place.judging.give(entry, record, person, after=after)
         if isinstance(saved, Conflict):
             other = saved.other
             return self._show(

@@ -71,13 +71,7 @@ class Judging:
         self._desk = desk
 
     def give(
-        self,
-        entry: GradedEntry,
-        record: PointsGiven,
-        person: Reviewer,
-        *,
-        after: int,
-        suggested: float | None = None,
+        self, entry: GradedEntry, record: PointsGiven, person: Reviewer, *, after: int
     ) -> Saved | Conflict:
         """Add a judgement by somebody who has seen row `after` of this item, 0 for none."""
 
@@ -88,7 +82,7 @@ class Judging:
                     return Saved(number=newest.number)
                 return Conflict(other=newest)
             given = replace(record, at=_not_before(newest, record.at))
-            number = add_judgement(connection, entry.number, given, suggested=suggested)
+            number = add_judgement(connection, entry.number, given)
             about = (
                 f"{record.item} of submission {label(entry.number)}: {record.points:g} of {record.possible:g}"
             )

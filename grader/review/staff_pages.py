@@ -89,7 +89,14 @@ class StaffPages:
         if visit.form is not None:
             entered = read_form(visit.form, shown.rows)
             if not entered.problems:
-                record = judgement(item, entered, by=person.name, at=clock(), digest=entry.submission.digest)
+                record = judgement(
+                    item,
+                    entered,
+                    by=person.name,
+                    at=clock(),
+                    digest=entry.submission.digest,
+                    suggested=shown.suggested,
+                )
                 add_reading(self._site.book, place.desk.assignment, entry, record, person)
                 others = f"{first.record.by} gave {first.record.points:g}"
                 visit.session.saved = link("a", place.desk.assignment, "second", item.id, entry.number)

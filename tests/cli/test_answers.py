@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.gradebook.book import Gradebook
+from grader.gradebook.judgements import judgement_rows, read_judgement
+from grader.review.fairness import overruled
+
 ASSIGNMENT = """
     from grader.api import Assignment, hookimpl
 
@@ -227,6 +231,27 @@ def test_other_points_than_the_accepted_ones_do_not_say_that_the_suggestion_was_
         (4, "the suggestion was accepted"),
         (3, ""),
     ]
+
+
+def test_points_of_a_table_are_counted_beside_what_was_suggested_for_them(homework):
+    """What *Fairness* of `grader review` counts: `ok`, other points, and none where nothing is suggested."""
+    book = ("--gradebook", "g.db")
+    homework.grade(RIGHT, "ann", *book)
+    homework.grade(RIGHT, "ben", *book)
+    rows = homework.export()
+    rows["ann", "memories"]["points"] = "ok"
+    rows["ben", "memories"]["points"] = "3"
+    rows["ann", "style"]["points"] = "2"
+    assert homework.load(rows, *book).returncode == 0
+    with Gradebook(homework.course.cwd / "g.db") as gradebook, gradebook.database.reading() as connection:
+        recorded = [read_judgement(row) for row in connection.execute(judgement_rows("tiny")).mappings()]
+    assert {(each.student, each.record.item): each.record.suggested for each in recorded} == {
+        ("ann", "memories"): 4,
+        ("ben", "memories"): 4,
+        ("ann", "style"): None,
+    }
+    (row,) = overruled(recorded)
+    assert (row.item, row.total, row.changed, row.difference) == ("memories", 2, 1, -0.5)
 
 
 def test_the_table_holds_the_whole_document_where_no_answer_is_told_from_another(homework):
