@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.answer_options import AnswerOptions
 from grader.checks.by_hand import award_given
+from grader.checks.documents import hidden_text
 from grader.checks.questions import read_answers, with_questions
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
@@ -101,5 +102,4 @@ def _flags(facts: Mapping[str, Any]) -> Iterator[str]:
         if words := words_to_the_grader(str(text)):
             yield f"speaks to the grader: {words}"
     for file, how, count, begins, page in facts.get("hidden", ()):
-        text = f", which begins with: {begins}" if begins else ""
-        yield f"{file} hides {count} words on page {page} ({how}){text}"
+        yield hidden_text(file, how, count, begins, page)

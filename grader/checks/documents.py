@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.checks.tools import refusal, with_packages
 from grader.model.document import Document
+from grader.model.magnitude import counted
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 DOCUMENT = "document"
 _UNREADABLE = "cannot be read: that takes too much time or memory; make it smaller, or print it as a PDF"
+
+
+def hidden_text(file: str, how: str, count: int, begins: str, page: int) -> str:
+    """Write a flag on text of a document that no reader sees: `answers.md hides 2 words on page 1 (…)`."""
+    text = f", which begins with: {begins}" if begins else ""
+    return f"{file} hides {counted(count, 'word')} on page {page} ({how}){text}"
 
 
 def read_document(context: CheckContext, file: str) -> Document | Observation:

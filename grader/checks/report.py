@@ -8,12 +8,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
+from grader.checks.documents import hidden_text
 from grader.checks.report_figures import BESIDE, ReportedFigure, figures_beside, judged_figures
 from grader.checks.report_ratios import ReportRatios, claim_key, either
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.contracts.check import CheckKind
 from grader.model.drawing import Drawing, ValueTable
+from grader.model.magnitude import counted
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import SubmittedFile, UsedItem, option, refuse
 from grader.model.score import Award
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
 
 HIDDEN_WORDS = 5
-"""A person is told of more words than these that no reader sees."""
+"""A person is told of so many words, or more, of a PDF that no reader sees."""
 MAY_HOLD = {"pictures": "depicted", "words": "drawn"}
 """The fact by which more than a program finds may be there for a reader."""
 
@@ -110,10 +112,11 @@ class ReportKind(CheckKind):
     reaches (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
-    leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
-    whatever language or picture it may stand in, waits for a person; points are lost at once where there is
-    no report, or an empty one, or too short a one, and for what it holds only as text that surely no reader
-    sees.
+    leaves no ink on its pages (white on white, hidden, covered, too small) is not in it; hidden text of other
+    formats is flagged with its first words. What is not found, whatever language or picture it may stand in,
+    waits for a person; points are lost at once where there is no report, or an empty one, or too short a one,
+    and for what it holds only as text that surely no reader sees: of a PDF what leaves no ink, of Markdown
+    its comments, unless pictures or letters of another script may say the same.
 
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
@@ -211,9 +214,9 @@ class ReportKind(CheckKind):
         """All points if it holds everything, with `credit: per_case` a share; may be undecided."""
         if by_hand := award_given(observation):
             return by_hand
+        hidden = tuple(_hidden(observation.facts))
         if observation.facts["blank"]:
-            return Award(fraction=0.0, reason=f"{observation.facts['file']} {BLANK}")
-        hidden = _hidden(observation.facts)
+            return Award(fraction=0.0, reason=f"{observation.facts['file']} {BLANK}", flags=hidden)
         if not _required(options):
             return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened", flags=hidden)
         facts = observation.facts
@@ -282,8 +285,8 @@ def _counted(bounds_by_name: Mapping[str, AtLeast | None], observation: Observat
         else:
             count = int(quantity.value or 0)
             certain = name == "pages" or not observation.facts.get(MAY_HOLD[name], True)
-            counted = f"{count} {name}" if certain else f"{count} {name} that a program finds"
-            missed = f"it has {counted}, and should have {bounds.at_least} at least"
+            has = counted(count, name.removesuffix("s")) + ("" if certain else " that a program finds")
+            missed = f"it has {has}, and should have {bounds.at_least} at least"
             lost = False if certain else None
             yield Requirement(met=True if count >= bounds.at_least else lost, missed=missed)
 
@@ -299,11 +302,12 @@ def _terms(options: ReportKind.Options, facts: Mapping[str, Any]) -> Iterator[Re
             yield Requirement(met=facts["terms"][term] > 0 or None, missed=missed)
 
 
-def _hidden(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """A sentence on words that the file holds and no reader sees: hidden on purpose, or read from a scan."""
-    if facts["hidden"] < HIDDEN_WORDS:
-        return ()
-    return (f"holds {facts['hidden']} words that no reader sees; they do not count",)
+def _hidden(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield remarks on words that no reader sees: hidden on purpose, or read from a scan."""
+    if texts := facts.get("hidden_texts"):  # none of a PDF, and in evidence of earlier versions
+        yield from (hidden_text(facts["file"], *text) for text in texts)
+    elif facts["hidden"] >= HIDDEN_WORDS:
+        yield f"holds {facts['hidden']} words that no reader sees; they do not count"
 
 
 def _concealed_names(facts: Mapping[str, Any], kind: str) -> Sequence[str]:

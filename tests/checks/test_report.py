@@ -139,9 +139,8 @@ def test_what_a_program_does_not_find_is_left_to_a_person(award, more):
     assert found.reason == "max_kernel is not found in its text; a person must look"
     found = award(text, ratios=(RATIO,), pictures=AtLeast(at_least=2))
     assert found.undecided
-    assert (
-        f"it has {len(more) // len(PICTURE)} pictures that a program finds, and should have 2" in found.reason
-    )
+    count = "1 picture" if more else "0 pictures"
+    assert f"it has {count} that a program finds, and should have 2" in found.reason
 
 
 def test_what_is_lost_whatever_a_person_sees_is_lost_now(award):
@@ -161,6 +160,7 @@ def test_sentences_in_another_script_contradict_nothing(award):
 
 def test_too_few_words_lose_at_once_unless_they_may_be_drawn(award):
     assert award("Blocks and threads.", min_words=20).reason == "it has 3 words, and should have 20 at least"
+    assert award("Blocks.", min_words=20).reason == "it has 1 word, and should have 20 at least"
     assert not award("Blocks and threads.", min_words=20).undecided
     assert award("A few words beside the picture." + PICTURE, min_words=20).undecided
 
@@ -401,6 +401,18 @@ def test_what_only_text_holds_that_no_reader_sees_is_lost(real_context, tmp_path
         "max_gpu, speedup: only in text that no reader sees"
     )
     assert found.flags == ("holds 36 words that no reader sees; they do not count",)
+
+
+def test_hidden_text_of_markdown_is_flagged_and_lost_as_that_of_a_pdf(award):
+    found = award("We ran it.\n\n<!-- max_kernel, times -->\n", terms=("max_kernel",))
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason == "max_kernel: only in text that no reader sees"
+    assert found.flags == (
+        "hw1.md hides 2 words on page 1 (an HTML comment), which begins with: max_kernel, times",
+    )
+    shown = award("We ran max_kernel.\n\n<!-- todo -->\n", terms=("max_kernel",))
+    assert (shown.fraction, len(shown.flags)) == (1.0, 1)
+    assert shown.flags[0].startswith("hw1.md hides 1 word on")
 
 
 def test_evidence_without_concealed_names_is_judged_as_before(award, tmp_path):

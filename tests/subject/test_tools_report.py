@@ -298,6 +298,33 @@ def test_a_comment_in_markdown_holds_no_terms(read):
     assert found["hidden"] == 5
 
 
+@pytest.mark.parametrize(
+    ("hidden", "how", "concealed"),
+    [
+        ("<!-- max_kernel, rounding error -->", "an HTML comment", True),
+        ('<span style="display:none">max_kernel, rounding error</span>', "HTML that hides it", False),
+        ("![times](t.png) <!-- max_kernel, rounding error -->", "an HTML comment", False),
+        ("\u05e8\u05e5 \u05de\u05d4\u05e8 <!-- max_kernel, rounding error -->", "an HTML comment", False),
+    ],
+    ids=["comment", "an element that some readers show", "beside a picture", "in another language"],
+)
+def test_hidden_text_of_markdown_is_named_and_concealed_where_no_reader_may_see_its_words(
+    read, hidden, how, concealed
+):
+    """Words of other letters, and pictures, may say what is looked for."""
+    found = read(f"It ran fast.\n\n{hidden}\n", "hw1.md", terms=["max_kernel", "fast"])
+    assert found["terms"] == {"max_kernel": 0, "fast": 1}
+    assert found["hidden_texts"] == [[how, 3, "max_kernel, rounding error", 1]]
+    assert found["concealed"]["terms"] == (["max_kernel"] if concealed else [])
+
+
+def test_times_and_ratios_of_a_comment_alone_are_concealed(read):
+    ratios = [["faster", "faster", "max_cpu", "max_gpu"]]
+    comment = "<!-- max_cpu: 2 s, max_gpu: 0.5 s; max_gpu is 4 times faster -->"
+    found = read(f"{WORDS}\n\n{comment}\n", "hw1.md", ratios=ratios)
+    assert found["concealed"] == {"terms": [], "times": ["max_cpu", "max_gpu"], "claims": ["faster"]}
+
+
 def test_a_word_document_without_the_package_that_reads_it(tmp_path, monkeypatch):
     docx = pytest.importorskip("docx")
     docx.Document().save(tmp_path / "hw1.docx")

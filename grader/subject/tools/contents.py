@@ -12,6 +12,8 @@ PICTURES = 60
 HIDDEN = 100
 HIDDEN_WORDS = 12
 BLOCK_CHARACTERS = 50_000
+HTML_COMMENT = "an HTML comment"
+"""How text is hidden that no reader of Markdown shows; styles that hide an element some of them leave out."""
 FEW_INVISIBLE = 10
 """So many characters without width come with text that was copied from a web page."""
 
@@ -48,6 +50,8 @@ class Contents:
         self.blocks: list[dict[str, Any]] = []
         self.pictures: list[dict[str, Any]] = []
         self.hidden: list[dict[str, Any]] = []
+        self.concealed: list[tuple[int, str]] = []
+        """The pages and texts of comments, which surely no reader sees."""
         self.scanned: list[int] = []
         self.drawn: list[int] = []
         self.incomplete = ""
@@ -86,6 +90,8 @@ class Contents:
         if words:
             begins = " ".join(word[:40] for word in words[:HIDDEN_WORDS])
             self._hide(how, max(count, len(words)), begins)
+            if how == HTML_COMMENT:
+                self.concealed.append((self.page, text[:CHARACTERS]))
 
     def picture(self, width: int, height: int, thumbnail: bytes = b"") -> None:
         """Add a picture behind the last block."""

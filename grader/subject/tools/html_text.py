@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
+from .contents import HTML_COMMENT
 from .strikes import LINE_THROUGH, STRIKE, STRIKES
 
 NEVER_SHOWN = frozenset({"script", "style", "template", "head", "title", "object", "iframe", "noscript"})
@@ -116,11 +117,11 @@ class HtmlText(HTMLParser):
 
     def handle_comment(self, data: str) -> None:
         """Take a comment."""
-        self._hide("an HTML comment", data)
+        self._hide(HTML_COMMENT, data)
 
     def unknown_decl(self, data: str) -> None:
         """Take a section such as CDATA, which shows nothing."""
-        self._hide("an HTML comment", data)
+        self._hide(HTML_COMMENT, data)
 
 
 def _hidden(values: dict[str, str]) -> bool:

@@ -52,6 +52,8 @@ class VisibleReport:
     """A key for each picture; one that stands on every page has one key."""
     hidden: int = 0
     """Words that are in the file and that no reader sees."""
+    hidden_texts: list[list[Any]] = field(default_factory=list)
+    """How each text is hidden that is known as one, its number of words, its first words, and its page."""
     drawn: bool = False
     """Whether something is drawn beside the text."""
     depicted: bool = False

@@ -17,6 +17,8 @@ from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
 from .shares import accuracies, shares
 
 LEGIBLE_WORDS = 5
+HIDDEN_TEXTS = 5
+"""So many hidden texts are told one by one."""
 LAST_LATIN = "\u024f"
 OTHER_LETTERS = 0.1
 """The share of letters of other scripts, Greek apart, that an English report may have."""
@@ -49,13 +51,14 @@ def main(
     have the words that begin its part of the report and those that begin others; all are `a|b` for either.
     Each of `figures` is a key, `launch`, `accuracy` or `shares`, whose it is, and the same words of parts.
     The answer has `problem` if the file cannot be a report. Otherwise it has `pages`, `pictures`, `words`,
-    `latin` (whether its letters are, so that it is read as English is), `hidden` (words that no reader
-    sees), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a picture),
-    `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty), `incomplete`
-    (which part of it was not read, and why, or empty), `terms` (the first page of each, 0 for none),
-    `times`, `claims`, `figures` by their keys, and under `concealed` those terms, names with times and keys
-    of claims that only words hold which surely no reader sees. It has `package` alone if this
-    machine lacks the package that reads the format.
+    `latin` (whether its letters are, so that it is read as English is), `hidden` (words that no reader sees),
+    `hidden_texts` (of formats other than PDF: how the first of them are hidden, their number of words, first
+    words and page), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a
+    picture), `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty),
+    `incomplete` (which part of it was not read, and why, or empty), `terms` (the first page of each, 0 for
+    none), `times`, `claims`, `figures` by their keys, and under `concealed` those terms, names with times and
+    keys of claims that only words hold which surely no reader sees. It has `package` alone if this machine
+    lacks the package that reads the format.
     """
     read = answer_for(lambda: _read(path))
     return _facts(read, terms, ratios, figures) if isinstance(read, VisibleReport) else read
@@ -85,6 +88,7 @@ def _facts(
         "words": words,
         "latin": _latin(whole),
         "hidden": document.hidden,
+        "hidden_texts": document.hidden_texts,
         "drawn": document.drawn,
         "depicted": document.depicted,
         "blank": document.blank,
@@ -156,11 +160,22 @@ def _written(contents: Contents) -> VisibleReport:
         number = f"{block['number']}. " if "number" in block else ""
         pages[block["page"]].append(number + block["text"])
     depicted = bool(contents.pictures or contents.incomplete)
+    texts = ["\n".join(lines) for lines in pages.values()]
+    unveiled: list[str] = []
+    if not depicted and _latin("\n".join(texts)):  # otherwise what a comment holds may be there for a reader
+        for page, text in contents.concealed:
+            pages[page].append(f"\n{text}\n")
+        unveiled = ["\n".join(lines) for lines in pages.values()]
+    hidden = [text for text in contents.hidden if text["words"]]
     return VisibleReport(
         pages=contents.pages,
-        texts=["\n".join(lines) for lines in pages.values()],
+        texts=texts,
+        unveiled=unveiled,
         pictures={(0, number) for number in range(len(contents.pictures))},
-        hidden=sum(text["words"] for text in contents.hidden),
+        hidden=sum(text["words"] for text in hidden),
+        hidden_texts=[
+            [text["how"], text["words"], text["begins"], text["page"]] for text in hidden[:HIDDEN_TEXTS]
+        ],
         drawn=depicted,
         depicted=depicted,
         blank=not (contents.blocks or depicted),
