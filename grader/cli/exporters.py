@@ -280,7 +280,7 @@ class _Views:
 
         rubric, course = self._rubric(grade.card.rubric), self._course
         totals = tuple(total for total in grade.card.totals if total.student == grade.student)
-        return student_view(
+        view = student_view(
             rubric,
             evidence,
             replace(grade.card, totals=totals),
@@ -289,3 +289,4 @@ class _Views:
             closes=closes(rubric, course.extensions_of(self._assignment), course.zone),
             host_folders=host_folders(course.folder),
         )
+        return replace(view, course_title=course.title, time_zone=course.zone)

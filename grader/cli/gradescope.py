@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,10 +117,10 @@ def command(
     )
     if any(total.late and total.late.in_future for total in graded.scorecard.totals):
         tell_line(f"{sent.student}: Gradescope's time of submission has not come yet; is this clock right?")
-    if any(total.untimed for total in graded.scorecard.totals):
+    if not include_untimed and any(total.untimed for total in graded.scorecard.totals):
         tell_line(f"{sent.student}: {UNTIMED}")
     rules = Rules(include_provisional=include_provisional, include_untimed=include_untimed)
-    write(results, Gradescope().render(view, rules))
+    write(results, Gradescope().render(replace(view, time_zone=course.zone), rules))
     echo(f"{results}: written, {graded.scorecard.standing}", err=True)
     return graded.exit_code
 

@@ -297,6 +297,23 @@ def test_inside_gradescope_a_submission_gets_its_results(course, harness):
     assert submission["submitted_at"].startswith("2024-12-23T22:10:00.123456-08:00")
 
 
+def test_inside_gradescope_times_are_by_the_clock_of_the_course(course, harness):
+    course.write("course.yaml", "title: x\ntime_zone: Europe/Berlin\nextensions: {ann: {tiny: 2d}}\n")
+    course.rubric(DOUBLE, due="2024-12-23T23:59:00+01:00", late={"per_day": "10%", "at_most": "5d"})
+    harness.submit(WRONG)
+    assert harness.run().returncode == 0
+    assert "2024-12-24 07:10 CET" in harness.read()["output"]
+
+
+def test_inside_gradescope_an_option_that_was_given_is_not_advised(course, harness):
+    course.rubric(DOUBLE, due="2024-12-23T23:59:00+01:00", late={"per_day": "10%", "at_most": "5d"})
+    harness.submit(WRONG)
+    harness.say(users=[{"id": 5, "email": "ann@uni.edu", "name": "Ann"}], created_at="")
+    assert "or --include-untimed takes nothing off" in harness.run().stderr
+    done = harness.run("--include-untimed")
+    assert (harness.read()["visibility"], "--include-untimed" in done.stderr) == ("visible", False)
+
+
 def test_inside_gradescope_nothing_of_a_hidden_item_is_told(course, harness):
     course.rubric(DOUBLE, DOUBLE | {"id": "secret", "title": "A secret", "visible": "never"})
     harness.submit(WRONG)

@@ -59,6 +59,9 @@ def test_a_stored_card_names_the_time_zone_as_the_run_did(course, book):
     for command in (run, ("show", "ann")):
         card = course.run(*command, "--gradebook", str(book))
         assert handed_in + deadline in " ".join(card.stdout.split()), card.stderr
+    for_gradescope = "export", "gradescope", "tiny", "--out", "gs", "--gradebook", str(book)
+    assert course.run(*for_gradescope).returncode == 0
+    assert handed_in + deadline in (course.cwd / "gs" / "ann.json").read_text()
 
 
 def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
