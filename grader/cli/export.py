@@ -48,7 +48,8 @@ def csv_(
     if as_json:
         echo_json({"file": str(out), "assignment": assignment, "students": count})
     else:
-        echo(f"{gradebook}: {count} students have a grade in {assignment}", err=True)
+        students_have = "1 student has" if count == 1 else f"{count} students have"
+        echo(f"{gradebook}: {students_have} a grade in {assignment}", err=True)
 
 
 @command.command("json")

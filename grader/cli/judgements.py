@@ -22,7 +22,7 @@ from grader.config.points_file import (
     written_reason,
 )
 from grader.config.problem import suggestion
-from grader.errors import NotObservedError, UsageError
+from grader.errors import NotObservedError, OutdatedError, UsageError
 from grader.grading.results import Results
 from grader.model.magnitude import counted
 from grader.model.rubric import Item
@@ -197,28 +197,39 @@ class Judgements:
     def save(self, count: Callable[[StoredGrade], object]) -> int:
         """Write all points, `count` them in each folder while it is locked, and return how many are new.
 
-        Those of an earlier import count once more, if the table has them. Those of the gradebook are written
-        before them, for the last record of an item counts.
+        Those of an earlier import count once more, if the table has them, unless a later run of the same
+        files is recorded, which has them already. Those of the gradebook are written before them, for the
+        last record of an item counts.
 
         Raises:
             UsageError: something in the table is wrong; nothing is written.
-            NotObservedError: some results folders are in use or cannot be written; the others are done.
+            NotObservedError: some results folders are in use or cannot be written, or the recorded grade is
+                of other files; the others are done.
         """
         if self.problems:
             raise UsageError(*self.problems, "nothing was written")
         problems: list[str] = []
+        saved, again = 0, ""
         for folder, grade in self._grade_of.items():
+            records = self._records.get(folder, [])
             try:
                 with Results(folder).locked():
                     append_missing(folder, grade.recorded)
-                    if folder in self._records:
-                        append_points(folder, self._records[folder])
+                    if records:
+                        append_points(folder, records)
+                        saved += len(records)
                     count(grade)
+            except OutdatedError as error:
+                if records or not error.same_files:
+                    problems += error.problems
             except NotObservedError as error:
                 problems += error.problems
+                again = "; import the table again once this is done"
         if problems:
-            raise NotObservedError(*problems, f"{self._where}: then import the table again; all else is done")
-        return sum(map(len, self._records.values()))
+            raise NotObservedError(
+                *problems, f"{self._where}: {counted(saved, 'new judgement')} saved{again}; all else is done"
+            )
+        return saved
 
     def _points(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         """Read the points of a row: those that were suggested, of each criterion, or of the whole item."""

@@ -180,6 +180,7 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student\nann\nzoe\n")
     course.run("run", course.submit("ann"), "--gradebook", str(book))
+    assert said(course.run("export", "csv", "tiny")) == "gradebook.db: 1 student has a grade in tiny"
     course.run("run", course.submit("bo+cy"), "--gradebook", str(book), "--item", "square")
     done = course.run("export", "csv", "tiny")
     assert (done.returncode, said(done)) == (0, "gradebook.db: 3 students have a grade in tiny")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -189,6 +190,49 @@ def test_points_after_others_were_taken_back_by_a_clock_that_is_ahead_count(cour
     assert staff.export()["style"]["now"] == "4 by Ada"
     assert course.run("run", course.submit("ann"), "--gradebook", "gradebook.db").returncode == 0
     assert item(course)["points"] == 4
+
+
+def test_a_table_leaves_those_alone_whose_grade_is_of_an_appeal_unless_it_gives_them_points(course):
+    course.rubric(STYLE, FILES)
+    archive, first = course.submit("ann"), course.out
+    assert course.run("run", archive).returncode == 0
+    evidence = course.results() / "evidence.jsonl"
+    evidence.write_text(re.sub('"started_at":"[0-9]{4}', '"started_at":"2001', evidence.read_text()))
+    staff, book = Staff(course, "gradebook.db"), ("--gradebook", "gradebook.db")
+    rows = staff.export()
+    rows["style"]["points"] = "1"
+    assert staff.load(rows, *book).returncode == 0
+    course.out = course.cwd / "appeal"
+    assert course.run("run", archive, "--fresh", *book).returncode == 0
+    course.out = first
+    done = staff.load(staff.export(*book), *book)
+    assert (done.returncode, done.stderr) == (0, f"{staff.table}: 0 new judgements saved\n")
+    done = staff.load({"style": staff.export(*book)["style"] | {"points": "3"}}, *book)
+    assert (done.returncode, done.stderr) == (0, f"{staff.table}: 1 new judgement saved\n")
+    assert staff.recorded()[-1] == ("Ada", 3)
+    grade = json.loads(course.run("show", "ann", "--json", *book).stdout)[0]
+    assert grade["points"]["raw"] == 4, "the points are in the grade of the appeal"
+
+
+def test_what_a_table_saved_is_told_where_a_grade_is_refused(course):
+    """The grade that counts is of other files, of which this table says nothing."""
+    course.rubric(STYLE, FILES)
+    archive, first = course.submit("ann"), course.out
+    assert course.run("run", archive).returncode == 0
+    evidence = course.results() / "evidence.jsonl"
+    evidence.write_text(re.sub('"started_at":"[0-9]{4}', '"started_at":"2001', evidence.read_text()))
+    course.out = course.cwd / "other"
+    book = ("--gradebook", "gradebook.db")
+    assert course.run("run", course.submit("ann", "x = 1\n"), *book).returncode == 0
+    course.out = first
+    staff = Staff(course, "gradebook.db")
+    rows = staff.export(*book)
+    rows["style"]["points"] = "1"
+    done = staff.load(rows, *book)
+    assert done.returncode == 5
+    assert "ann, tiny: a later run is recorded already" in done.stderr
+    end = "1 new judgement saved; all else is done"
+    assert done.stderr.splitlines()[-1] == f"grader: {staff.table}: {end}"
 
 
 def test_a_gate_that_the_page_opened_is_open_in_the_table(course):
