@@ -126,4 +126,4 @@ def _advice(context: CheckContext, module: str, answer: Call) -> str:
         return "correct it, expected.py or the tolerance"
     if answer.value is None:
         return f"is a return missing in given/{file}, or in the reference?"
-    return f"correct given/{file}, the reference, expected.py or the tolerance"
+    return f"correct given/{file} or what it runs, the reference, expected.py or the tolerance"

@@ -163,7 +163,10 @@ def test_an_oracle_that_the_reference_does_not_meet_costs_nobody_points(context,
     ("returns", "advice"),
     [
         ("", "is a return missing in given/driver.py, or in the reference?"),
-        ("return 3 * ", "correct given/driver.py, the reference, expected.py or the tolerance"),
+        (
+            "return 3 * ",
+            "correct given/driver.py or what it runs, the reference, expected.py or the tolerance",
+        ),
     ],
 )
 def test_a_driver_that_returns_something_else_than_the_oracle_is_named(context, returns, advice):
