@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MOST_STATUS = 255
 
+SANITIZER = "sanitizer"
+"""The fact with what a sanitizer says at the end of its report."""
+
 
 class Script(CheckKind):
     """Run a file as a program, with the course's files beside it, and read named numbers from its output.
@@ -93,7 +96,7 @@ class Script(CheckKind):
                 "wall_s": Quantity(value=run.call.wall_s, unit="s"),
                 **{name: Quantity(value=value, taken_by=CLAIM) for name, value in numbers.items()},
             },
-            facts=_facts(run.call),
+            facts=_facts(run.call, run.output),
             output=run.output,
             seed=context.seed,
         )
@@ -108,9 +111,10 @@ class Script(CheckKind):
         return Award(fraction=1.0, reason=f"ran to its end: {', '.join(read)}".removesuffix(": "))
 
 
-def _facts(call: Call) -> dict[str, str]:
+def _facts(call: Call, output: str) -> dict[str, str]:
     if call.outcome is Outcome.OBSERVED:
-        return {}
+        summary = sanitizer_summary(output)
+        return {SANITIZER: summary} if summary else {}
     return {"traceback": call.traceback} | ({NOT_IMPORTED: ""} if call.missing_name else {})
 
 
@@ -125,7 +129,7 @@ def _ended(status: int | float | str | None) -> str:
 def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
     values = {name: quantity.value for name, quantity in observation.quantities.items()}
     if values["exit_status"] != options.exit_status:
-        summary = sanitizer_summary(observation.output)
+        summary = observation.facts.get(SANITIZER, "")
         why = f": {summary}" if summary else ""
         yield f"{_ended(values['exit_status'])} instead of {options.exit_status}{why}"
     yield from beyond(options.numbers, values, options.at_least, options.at_most)

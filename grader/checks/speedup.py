@@ -59,10 +59,11 @@ class Speedup(CheckKind):
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
     against the oracle, with the default tolerances. Where the item has a GPU, the fast function is called
-    several times in a row, as by `timeit`, and only the later calls count. The reference solution is timed in the same rounds: if it has no
-    margin itself, the machine is not fit and the item stays open. In each round the ratio is taken over the
-    faster one of both slow functions, the student's and the reference's: whatever makes the student's slower,
-    a wait or work that is not needed, gains nothing. If it is more than `band` times slower a person is told.
+    several times in a row, as by `timeit`, and only the later calls count. The reference solution is timed in
+    the same rounds: if it has no margin itself, the machine is not fit and the item stays open. In each round
+    the ratio is taken over the faster one of both slow functions, the student's and the reference's: whatever
+    makes the student's slower, a wait or work that is not needed, gains nothing. If it is more than `band`
+    times slower a person is told.
 
     Both functions run on one core that nothing else uses, or on as many as `Limits(cores=…)` asks for and the
     machine has; grader keeps one core for itself. To check that threads make a function faster, such as those

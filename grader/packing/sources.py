@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,7 +62,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def not_packed(folder: Path) -> Iterator[str]:
-    """Yield a line on each file or folder that lies beside `files/` and is nothing that is read there."""
+    """Yield a line on each file or folder that lies beside `files/` and is nothing that is read there.
+
+    Of what has neither `files/` nor a base something else is told: that it hands in nothing.
+    """
+    with suppress(CourseError):  # which is told by those who need what stands there
+        if not (folder / "files").is_dir() and not expected(folder).get("base"):
+            return
     for path in sorted(folder.iterdir()):
         parts = path.suffix == ".docx" and path.is_dir()
         is_read = path.name in {"files", EXPECTED, CHANGES} or path.suffix == ".txt" or parts

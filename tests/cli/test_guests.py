@@ -334,7 +334,7 @@ def test_an_installed_exporter_is_a_command_that_fills_its_table(course, tmp_pat
     assert course.run("run", course.submit(), "--gradebook", "gradebook.db").returncode == 0
     (course.cwd / "sheet.csv").write_text(SHEET)
     done = course.run("export", "chalk", "tiny", "--sheet", "sheet.csv", **environment)
-    assert (done.returncode, done.stderr) == (0, "1 written\n")
+    assert (done.returncode, done.stderr) == (0, "1 written into Grade\n")
     assert done.stdout == SHEET.replace("ann,,", "ann,3,")
     assert "chalk" in json.loads(course.run("plugins", "--json", **environment).stdout)["exporters"]
 
