@@ -1,9 +1,10 @@
-"""The answers of a document in which no question is numbered or repeated."""
+"""The answers of a document in which no question is numbered as asked, or repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from grader.model.answer_labels import ALONE, ROW, label_of, path_of
 from grader.model.answer_lines import DocumentLine
 from grader.model.document import Document, WrittenAnswer
 
@@ -11,7 +12,10 @@ from grader.model.document import Document, WrittenAnswer
 def unnumbered_answers(
     document: Document, lines: Sequence[DocumentLine], questions: Mapping[str, str]
 ) -> dict[str, WrittenAnswer]:
-    """Take the paragraphs in the order of the questions where they are as many; nothing is certain."""
+    """Take all of it for a single question, else the paragraphs in the order of the questions, if as many.
+
+    Only the first of these is certain, where it does not begin with the number of another question.
+    """
     blocks = [number for number, block in enumerate(document.blocks) if block.text.strip()]
     bodies = [number for number in blocks if document.blocks[number].kind != "heading"]
     if not blocks:
@@ -30,11 +34,14 @@ def unnumbered_answers(
         }
     if len(questions) == 1:
         text = "\n".join(line.text for line in lines).strip()
+        why = _other_number(document, lines, next(iter(questions)))
         answer = WrittenAnswer(
             text=text,
             page=document.blocks[blocks[0]].page,
             blocks=tuple(blocks),
             pictures=tuple(range(len(document.pictures))),
+            certain=not why,
+            why=why,
         )
         return dict.fromkeys(questions, answer)
     if len(bodies) == len(questions):
@@ -52,3 +59,13 @@ def unnumbered_answers(
         }
     why = "nothing is numbered and no question is repeated, so that it cannot be told which text answers it"
     return {label: WrittenAnswer(certain=False, why=why) for label in questions}
+
+
+def _other_number(document: Document, lines: Sequence[DocumentLine], question: str) -> str:
+    """Say that the text begins with another number than its question's; empty if it does not."""
+    first = next(line for line in lines if line.text.strip())
+    label = label_of(first.text, document.blocks[first.block].kind)
+    path = path_of(question)
+    if label is None or label.doubtful or label.form in (ALONE, ROW) or len(label.path) > len(path):
+        return ""  # what may be data, as `7` or `7.5 ms`
+    return f"it has the number {'.'.join(label.path)}, and the question is {question}"

@@ -65,3 +65,22 @@ def test_a_number_in_an_answer_is_not_taken_for_a_label(text):
 def test_questions_are_sorted_as_in_a_handout():
     labels = ["1", "2", "2a", "2b", "3.1", "3.2", "9", "10", "11", "Part 12 - 1", "Part 12 - 2"]
     assert sorted(random.Random(7).sample(labels, len(labels)), key=order_of) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("3. 7", "it has the number 3, and the question is 2"),
+        ("1) It is 7.", "it has the number 1, and the question is 2"),
+        ("Question 3: 7", "it has the number 3, and the question is 2"),
+        ("7", ""),
+        ("2. 7", ""),
+        ("It is 7. And 3. of it is lost.", ""),
+        ("7.5 ms", ""),
+    ],
+)
+def test_the_only_answer_is_uncertain_under_the_number_of_another_question(text, why):
+    blocks = (TextBlock(text=text),)
+    document = Document(path="answers.txt", format="text", pages=1, blocks=blocks)
+    answer = answers_by_question(document, {"2": ""})["2"]
+    assert (answer.certain, answer.why, "7" in answer.text) == (not why, why, True)
