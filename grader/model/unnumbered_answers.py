@@ -66,6 +66,8 @@ def _other_number(document: Document, lines: Sequence[DocumentLine], question: s
     first = next(line for line in lines if line.text.strip())
     label = label_of(first.text, document.blocks[first.block].kind)
     path = path_of(question)
-    if label is None or label.doubtful or label.form in (ALONE, ROW) or len(label.path) > len(path):
-        return ""  # what may be data, as `7` or `7.5 ms`
+    if label is None or label.path == path or label.doubtful:
+        return ""
+    if label.form in (ALONE, ROW) or len(label.path) > len(path):  # may be data, as `7` or `7.5 ms`
+        return ""
     return f"it has the number {'.'.join(label.path)}, and the question is {question}"
