@@ -7,9 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from grader.config.problem import closest
 from grader.config.roster import HEADINGS
 from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
 from grader.config.type_words import quoted
@@ -139,7 +141,13 @@ def _table(text: str, where: str) -> Iterator[Row]:
     when = [at for at, name in enumerate(headings) if name in WHEN]
     if not who or len(when) != 1:
         needed = f"one of {', '.join(WHO)} and one of {', '.join(WHEN)}".replace("_", " ")
-        raise UsageError(f"{where}:1: needs columns for who and when ({needed})")
+        absent = [
+            *(WHEN if not when else ()),
+            *(chain(*(HEADINGS[field] for field in WHO)) if not who else ()),
+        ]
+        meant = [(name, near) for name in headings if name and (near := closest(name, absent))]
+        advice = "".join(f"; {name}: did you mean {near}?" for name, near in meant)
+        raise UsageError(f"{where}:1: needs columns for who and when ({needed}){advice}")
     for line, cells, moved in checked_rows(table, first, delimiter_of(text)):
         values = (
             (field, cells[at].strip().removeprefix("Participant "))

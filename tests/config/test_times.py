@@ -105,6 +105,8 @@ def test_a_list_by_address_or_number_as_a_spreadsheet_saves_it(encoding, tmp_pat
         ),
         ("name,time\nann,2024-12-23T10:00Z\n", "times:1: needs columns"),
         ("student\nann\n", "times:1: needs columns"),
+        ("student,submited at\nann,x\n", "time); submited at: did you mean submitted at?"),
+        ("studnet,submitted at\nann,x\n", "time); studnet: did you mean student?"),
         ('[{"id": 1}]', "no list of submissions"),
         ("[", "no list of submissions"),
         ('student,time\n"ann,2024', "is no CSV"),
