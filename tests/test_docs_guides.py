@@ -120,7 +120,11 @@ def test_a_program_that_was_not_handed_in_costs_its_own_items_alone(tmp_path: Pa
     reader = course(tmp_path)
     follow(reader, "how-to/programs.md")
     page = (DOCS / "how-to/programs.md").read_text()
-    written = ('accepts=("words.cpp", "lines.cpp")', "requires={}", 'products=("words", "lines")')
+    written = (
+        'accepts=("words.cpp", "lines.cpp")',
+        'requires={"driver": ("words.cpp",), "lines_driver": ("lines.cpp",)}',
+        'products=("words", "lines")',
+    )
     assert [text for text in written if f"`{text}`" not in page] == []
     change(
         reader.cwd / "assignments/words/assignment.py",
@@ -132,13 +136,17 @@ def test_a_program_that_was_not_handed_in_costs_its_own_items_alone(tmp_path: Pa
     printed = follow(reader, "how-to/programs.md", "## Several programs")
     assert "1 submission, 1 reference and 1 starter: 3 as expected" in printed
     card = reader.types("grader run submissions/words_blanks.tar.gz").stdout
-    assert "lines.cpp: No such file or directory" in " ".join(card.replace("│", "").split())
+    assert "lines.cpp was not handed in" in " ".join(card.replace("│", "").split())
     # nor does one that does not compile cost the other's
     handed_in = reader.cwd / "ann"
     handed_in.mkdir()
     (handed_in / "words.cpp").write_text("int main() { return 0 }\n")
-    (handed_in / "lines.cpp").write_text((reader.cwd / "assignments/words/reference/lines.cpp").read_text())
+    right = (reader.cwd / "assignments/words/reference/lines.cpp").read_text()
+    (handed_in / "lines.cpp").write_text(right)
     assert "5 / 15" in reader.types("grader run ann").stdout
+    (handed_in / "lines.cpp").rename(handed_in / "Lines.cpp")
+    card = " ".join(reader.types("grader run ann").stdout.replace("│", "").split())
+    assert "lines.cpp was not handed in, but Lines.cpp was: it must be called lines.cpp" in card
 
 
 @pytest.mark.slow
