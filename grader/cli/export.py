@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 
 import click
@@ -44,7 +45,8 @@ def csv_(
 
         with written(out, encoding="utf-8-sig") as file:
             students = tuple(student.student for student in roster_of(context).students)
-            count = write_csv(book, assignment, students, file)
+            zone = course.zone if course else UTC
+            count = write_csv(book, assignment, students, file, zone)
     if as_json:
         echo_json({"file": str(out), "assignment": assignment, "students": count})
     else:

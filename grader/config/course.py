@@ -32,7 +32,9 @@ class CourseKeys:
     """Keys of `course.yaml`."""
 
     title: str = option("The course, as students know it.")
-    time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
+    time_zone: str = option(
+        "The IANA name of the time zone that dates are shown in; JSON has UTC.", default="UTC"
+    )
     min_isolation: str = option(
         "The weakest sandbox that may run a submission; empty for any but `process`.", default=""
     )

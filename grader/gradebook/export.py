@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import Any, TextIO
 
 from grader.config.points_csv import harmless
@@ -28,18 +29,20 @@ AFTER = (
 NOTHING = "no grade"
 
 
-def write_csv(book: Gradebook, assignment: str, roster: Sequence[str], file: TextIO) -> int:
+def write_csv(
+    book: Gradebook, assignment: str, roster: Sequence[str], file: TextIO, zone: tzinfo = UTC
+) -> int:
     """Write a row for each student with a column for each item (RFC 4180), without formulas; return how many.
 
-    Points that are open are an empty cell. Students of the roster without a grade come last.
-    `file` must have been opened with `newline=""`.
+    Points that are open are an empty cell. Students of the roster without a grade come last. Times are in
+    `zone`, with their offset from UTC. `file` must have been opened with `newline=""`.
     """
     items = _items(book, assignment)
     table = csv.writer(file)
     table.writerow((*BEFORE, *map(_cell, items), *AFTER))
     graded = set()
     for grade in book.grades(assignment=assignment):
-        table.writerow(_row(grade, items))
+        table.writerow(_row(grade, items, zone))
         graded.add(grade.student)
     for student in roster:
         if student not in graded:
@@ -83,7 +86,7 @@ def _items(book: Gradebook, assignment: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for _, items in newest_first for item in items))
 
 
-def _row(grade: RecordedGrade, items: Sequence[str]) -> Iterator[str | float]:
+def _row(grade: RecordedGrade, items: Sequence[str], zone: tzinfo) -> Iterator[str | float]:
     card = grade.card
     lines = {line.item: line for line in card.lines}
     (total,) = (total for total in card.totals if total.student == grade.student)
@@ -95,7 +98,9 @@ def _row(grade: RecordedGrade, items: Sequence[str]) -> Iterator[str | float]:
     yield total.adjusted
     yield card.still_open(total)
     yield "" if total.final is None else total.final
-    yield from map(_cell, (submitted_at.isoformat() if submitted_at else "", grade.at, card.rubric))
+    moments = (submitted_at, datetime.fromisoformat(grade.at))
+    yield from (moment.astimezone(zone).isoformat() if moment else "" for moment in moments)
+    yield _cell(card.rubric)
     yield from map(_cell, (grade.submission.archive, grade.submission.chosen))
 
 

@@ -470,3 +470,12 @@ def test_both_tables_are_read_as_any_program_reads_them(marked):
     done = marked.run("export", "moodle", "tiny", "--sheet", sheet(marked, MOODLE))
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["Grade"] for row in rows] == ["3", "1,00"]
+
+
+def test_the_class_table_has_times_by_the_clock_of_the_course(course):
+    course.write("course.yaml", "title: x\ntime_zone: Europe/Berlin\n")
+    at = ("--submitted-at", "2024-12-23T22:59:00Z")
+    assert course.run("run", course.submit(), *at, "--gradebook", "gradebook.db").returncode == 0
+    table = course.run("export", "csv", "tiny").stdout
+    assert "2024-12-23T23:59:00+01:00" in table
+    assert "22:59:00" not in table
