@@ -23,6 +23,10 @@ _LACKED_FILE = re.compile(
     r"No such file or directory: '([^']{1,200})'|\b([^\s'():]{1,200}) not found\."
     r"|([^\s'():]{1,200}): cannot open shared object file"
 )
+_LACKED_SOURCE = re.compile(
+    r"(?:([^\s'():]{1,200}):\d+(?::\d+)?: )?fatal error: ([^\s'():]{1,200}): No such file"
+)
+"""What a compiler says, as a driver may pass it on: the file that asks, if one does, and the one it lacks."""
 _WILDCARD = re.compile(r"[*?[]")
 
 
@@ -151,7 +155,13 @@ def undefined(file: str, name: str, names: Collection[str]) -> str:
 
 
 def file_advice(note: str, submission: Submission) -> str:
-    """Say that a file which a program lacks was handed in and left out; empty if it was not."""
+    """Say that a file which a program lacks was handed in and left out; empty if it was not.
+
+    What a compiler lacks may be said by a driver of the course, where a product could not be made.
+    """
+    if lacked := _LACKED_SOURCE.search(note):
+        why = source_advice(lacked[2], lacked[1] or "", submission.files, submission.dropped)
+        return f"; {why}" if why else ""
     lacked = _LACKED_FILE.search(note)
     path = _of_name(lacked[lacked.lastindex or 0], submission.dropped) if lacked else ""
     return f"; {_left_out(path)}; do without it, or ask your course what may be handed in" if path else ""

@@ -293,3 +293,26 @@ def test_a_pattern_is_told_by_the_files_that_fit_it(pattern, accepts, note):
     observation = without_file("one", pattern, submission("answers.html"), accepts=accepts)
     assert observation.note == note
     assert observation.facts[MISSING_FILE].removeprefix("N").startswith(note.removeprefix("n"))
+
+
+@pytest.mark.parametrize(
+    ("note", "dropped", "told"),
+    [
+        (
+            "show.cpp:1:10: fatal error: hist.h: No such file or directory",
+            "hist.h",
+            "; hist.h was handed in and left out, because the assignment does not accept it: put what it holds "
+            "into show.cpp",
+        ),
+        ("show.cpp:1:10: fatal error: hist.h: No such file or directory", "notes.txt", ""),
+        (
+            "cc1plus: fatal error: lines.cpp: No such file or directory",
+            "src/lines.cpp",
+            "; src/lines.cpp was handed in and left out, because the assignment does not accept it: put what it "
+            "holds into show.cpp",
+        ),
+    ],
+)
+def test_what_a_compiler_lacks_may_be_said_by_a_driver(note, dropped, told):
+    of = submission(dropped, files=("show.cpp",))
+    assert file_advice(f"show(): RuntimeError: {note} compilation terminated.", of) == told
