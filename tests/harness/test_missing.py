@@ -301,15 +301,15 @@ def test_a_pattern_is_told_by_the_files_that_fit_it(pattern, accepts, note):
         (
             "show.cpp:1:10: fatal error: hist.h: No such file or directory",
             "hist.h",
-            "; hist.h was handed in and left out, because the assignment does not accept it: put what it holds "
-            "into show.cpp",
+            "; hist.h was handed in and left out, because the assignment does not accept it: put what it "
+            "holds into show.cpp",
         ),
         ("show.cpp:1:10: fatal error: hist.h: No such file or directory", "notes.txt", ""),
         (
             "cc1plus: fatal error: lines.cpp: No such file or directory",
             "src/lines.cpp",
-            "; src/lines.cpp was handed in and left out, because the assignment does not accept it: put what it "
-            "holds into show.cpp",
+            "; src/lines.cpp was handed in and left out, because the assignment does not accept it: put what "
+            "it holds into show.cpp",
         ),
     ],
 )
