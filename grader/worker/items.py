@@ -15,7 +15,7 @@ from grader.config.codec import unstorable
 from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
-from grader.coursecode import PACKAGE, line_of, own_modules
+from grader.coursecode import PACKAGE, deepest_place, line_of, own_modules
 from grader.errors import CourseError, NeedsGpuError, NotObservedError, PackageError, UnimportableError
 from grader.files import show_path
 from grader.harness.item_context import ItemContext, build_nothing
@@ -155,7 +155,7 @@ class Items:
         except NotObservedError as error:
             note, fault, output = "; ".join(error.problems), Fault.MACHINE, error.output
         except OSError as error:
-            note, fault = str(error), Fault.MACHINE
+            note, fault = _refused_by_system(error), Fault.MACHINE
         except (Exception, SystemExit) as error:
             import traceback
 
@@ -205,6 +205,12 @@ class Items:
         gpus = self._devices.leased if grant.count else self._devices.usable
         architecture = "sm_{}{}".format(*gpus[0].compute_capability) if gpus else ""
         return builds.of(whose, architecture=architecture)
+
+
+def _refused_by_system(error: OSError) -> str:
+    """Return what the operating system refused, and where in grader, if no file says what was asked for."""
+    place = None if error.filename else deepest_place(error, {"grader"})
+    return f"{error} ({place[2]}() in {place[0].name}:{place[1]})" if place else str(error)
 
 
 def _item(task: Task, options: Any) -> Item:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,7 @@ from grader.harness.course_forks import AfterCalls
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
-from grader.model.observation import MISSING_FILE, NEEDS_GPU, Observation, Outcome
+from grader.model.observation import MISSING_FILE, NEEDS_GPU, Fault, Observation, Outcome
 from grader.model.options import ProgramFile, option
 from grader.model.submission import Submission
 from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
@@ -195,6 +198,16 @@ def test_a_kind_may_say_itself_that_it_simulated(run):
     items, _, _ = run()
     assert items.observe(task("build", builds=True)).simulated
     assert not items.observe(task("other")).simulated
+
+
+def test_what_the_system_refuses_is_told_with_its_place_where_no_file_is_named(run, monkeypatch):
+    items, _, kind = run()
+    monkeypatch.setattr(kind, "observe", lambda options, context: os.fstat(99_999))
+    told = items.observe(task("plain"))
+    assert (told.outcome, told.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert re.fullmatch(r"\[Errno 9\] Bad file descriptor \(\w+\(\) in \w+\.py:\d+\)", told.note), told.note
+    monkeypatch.setattr(kind, "observe", lambda options, context: Path("/no/such/file").stat())
+    assert items.observe(task("other")).note == "[Errno 2] No such file or directory: '/no/such/file'"
 
 
 def test_what_a_machine_lacks_is_lent_to_nobody(run, gpu):
