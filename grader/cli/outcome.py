@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.grading.score import Graded
     from grader.intake.upload import Upload
+    from grader.model.score import Scorecard, Total
     from grader.model.submission import Submission
 
 FEW = 5
@@ -356,6 +357,19 @@ def _notes(result: Graded) -> Iterator[str]:
         yield from (case.note for case in observation.cases)
 
 
+def _is_late(total: Total) -> bool:
+    """Tell whether lateness took points."""
+    return total.late is not None and bool(total.late.share)
+
+
+def _late_totals(card: Scorecard) -> Iterator[str]:
+    """Yield the totals that lateness lowered, with whose they are where a team has others as well."""
+    if len({total.adjusted for total in card.totals}) == 1:
+        yield number(card.totals[0].adjusted)
+        return
+    yield from (f"{number(total.adjusted)} ({total.student})" for total in card.totals if _is_late(total))
+
+
 def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
     """Format `✓ doejane_12345   18 / 21`, with open points or a hold, and of when it is if it was not run."""
     card = graded.scorecard
@@ -367,8 +381,7 @@ def _row(graded: Graded, width: int, stream: TextIO, zone: tzinfo) -> str:
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
-    totals = {total.adjusted for total in card.totals if total.late is not None and total.late.share}
-    late = f"  {', '.join(map(number, sorted(totals)))} after lateness" if totals else ""
+    late = f"  {', '.join(_late_totals(card))} after lateness" if any(map(_is_late, card.totals)) else ""
     how = "not run again" if _is_unchanged(graded) else "collected" if graded.collected else ""
     of = f"  {how}, results of {_began(graded, zone)}" if how else ""
     return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{late}{note}{of}", stream)

@@ -99,6 +99,16 @@ def test_rows_of_a_class_have_it(graded):
     assert all(row.endswith("6 / 10  4.8 after lateness  3.2 points open") for row in rows)
 
 
+def test_the_row_of_a_team_says_whose_total_lateness_lowers(graded):
+    graded.write("course.yaml", "title: x\nextensions: {eva: {tiny: 3d}}\n")
+    for name in ("s0", "s1", "s2", "s3", "s4", "eva+fay"):
+        graded.submit(name)
+    at = ("--submitted-at", "2024-12-22T11:00:00+00:00")
+    rows = graded.run("run", str(graded.submissions_folder), *at).stdout.splitlines()
+    (team,) = (row for row in rows if "eva+fay" in row)
+    assert "6 / 10  4.8 (fay) after lateness" in team
+
+
 def test_in_time_nothing_is_said_of_a_late_rule(graded):
     text = " ".join(run(graded, "2024-12-20T11:00:00+00:00").split())
     assert "Provisional: 4 points still open, neither earned nor lost." in text
