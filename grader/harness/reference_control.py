@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.contracts.call import Call, InputCase, Request, Run
 from grader.contracts.context import REFERENCE
@@ -17,9 +17,10 @@ from grader.coursecode import own_modules
 from grader.coursesyntax import keyword_line
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
+from grader.harness.built import BUILT
 from grader.harness.missing import lacked_module
 from grader.harness.tracebacks import innermost_first
-from grader.installed import missing_error
+from grader.installed import missing_error, nearest
 from grader.model.observation import STUDENTS_DOING, Outcome
 
 REQUESTS, REQUEST_BYTES = 128, 64 * 2**20
@@ -29,6 +30,7 @@ DISPUTED = 16
 REPLAY_CALLS = 10
 """The reference makes them again in the time that so many calls may take, so that they end."""
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w{1,80})'")
+_PRODUCT = re.compile(rf"{BUILT}/([\w.+/-]{{1,200}})")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
 """A shell ends so for a program that it cannot start, and for one that it does not find."""
@@ -151,7 +153,19 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
     line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)
-    return ReferenceFailedError(f"{line}; correct the course's files or its limits", output=output)
+    advice = _of_products(call.note, others) or "correct the course's files or its limits"
+    return ReferenceFailedError(f"{line}; {advice}", output=output)
+
+
+def _of_products(note: str, others: Sequence[str]) -> str:
+    """Say of a file below the folder of products, which is none of them, how it becomes one; or not."""
+    lacked = _PRODUCT.search(note)
+    if lacked is None or lacked[1] in others:
+        return ""
+    ending = PurePosixPath(lacked[1]).suffix
+    near = nearest(lacked[1], [path for path in others if PurePosixPath(path).suffix == ending])
+    advice = f"did you mean {near}?" if near else f"name {lacked[1]} in products of assignment.py"
+    return f"the build makes no product {lacked[1]}; {advice}"
 
 
 def _import_failure(module: str, where: str, folder: Path, others: Sequence[str], output: str) -> GraderError:

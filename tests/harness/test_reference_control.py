@@ -548,3 +548,23 @@ def test_a_reference_that_fails_leaves_a_change_open_where_it_costs(context):
         MatchesReference().observe(STRICT, made)
     (case,) = observe(made, of="driver.halved").cases
     assert case.changed_inputs == ("argument 1",)
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: '/built/show'",
+            "the build makes no product show; name show in products of assignment.py",
+        ),
+        (
+            "OSError: /built/libhis.so: cannot open shared object file: No such file or directory",
+            "the build makes no product libhis.so; did you mean libhist.so?",
+        ),
+        ("OSError: /built/libhist.so: undefined symbol: f", "correct the course's files or its limits"),
+    ],
+)
+def test_a_product_that_the_build_does_not_make_is_named(tmp_path, note, told):
+    call = Call(outcome=Outcome.CRASHED, note=f"show(): {note}")
+    error = failure(call, tmp_path, others=("hist.cpp", "show.cpp", "libhist.so"))
+    assert str(error).endswith(f"; the reference fails like the submission; {told}")
