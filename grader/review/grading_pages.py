@@ -19,6 +19,7 @@ from grader.review.phrases import add_phrase, phrases_of, retire_phrase
 from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go, link, whole
 
 if TYPE_CHECKING:
+    from grader.config.points_file import PointsGiven
     from grader.model.rubric import Item
     from grader.review.class_index import GradedEntry
 
@@ -127,14 +128,7 @@ class GradingPages:
         if entered.problems:
             return self._show(visit, place, entry, item, shown, entered=entered, after=after, status=422)
         person = visit.session.person
-        record = judgement(
-            item,
-            entered,
-            by=person.name,
-            at=clock(),
-            digest=entry.submission.digest,
-            suggested=shown.suggested,
-        )
+        record = self.judged(visit, entry, item, entered, shown)
         saved = place.judging.give(entry, record, person, after=after)
         if isinstance(saved, Conflict):
             other = saved.other
@@ -211,6 +205,18 @@ class GradingPages:
         observations = self._site.book.evidence(entry.attempt).observations
         kind = place.desk.plugins.checks[item.check]
         return exhibit(item, observations.get(item.id), kind, observations, zone=place.desk.course.zone)
+
+    @staticmethod
+    def judged(visit: Visit, entry: GradedEntry, item: Item, entered: Entered, shown: Exhibit) -> PointsGiven:
+        """Return what a visitor judges now of an item that was shown to them, by a form without problems."""
+        return judgement(
+            item,
+            entered,
+            by=visit.session.person.name,
+            at=clock(),
+            digest=entry.submission.digest,
+            suggested=shown.suggested,
+        )
 
     def _section_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> int:
         """Return the number of an item's section in the report of staff; 0 if no call stands there."""

@@ -21,8 +21,8 @@ from grader.review.fairness import (
     overruled,
     readings_of,
 )
-from grader.review.forms import clean_text, judgement, read_form
-from grader.review.judging import add_audit, clock
+from grader.review.forms import clean_text, read_form
+from grader.review.judging import add_audit
 from grader.review.publishing import is_published, previews, publish
 from grader.review.requests import StudentRequest, add_reply, add_request, is_since, requests_of
 from grader.review.site import (
@@ -89,14 +89,7 @@ class StaffPages:
         if visit.form is not None:
             entered = read_form(visit.form, shown.rows)
             if not entered.problems:
-                record = judgement(
-                    item,
-                    entered,
-                    by=person.name,
-                    at=clock(),
-                    digest=entry.submission.digest,
-                    suggested=shown.suggested,
-                )
+                record = self._grading.judged(visit, entry, item, entered, shown)
                 add_reading(self._site.book, place.desk.assignment, entry, record, person)
                 others = f"{first.record.by} gave {first.record.points:g}"
                 visit.session.saved = link("a", place.desk.assignment, "second", item.id, entry.number)
