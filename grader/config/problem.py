@@ -80,14 +80,14 @@ def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ())
         return "there are none"
     if close := closest(name, names):
         return f"did you mean {close}?"
-    if len(names) <= LISTED:
-        return "there are " + ", ".join(names)
-    import difflib
-
     absent = [each for each in names if each not in given]
     others = absent if len(absent) > LISTED else names
+    if len(others) <= LISTED + 1:  # "and 1 more" would be as long as the name itself
+        return "there are " + ", ".join(others)
+    import difflib
+
     nearest = difflib.get_close_matches(name, others, n=LISTED, cutoff=0.0)
-    return "there are " + ", ".join(sorted(nearest)) + " …"
+    return f"there are {', '.join(sorted(nearest))} and {len(others) - len(nearest)} more"
 
 
 def syntax_problem(error: SyntaxError) -> str:

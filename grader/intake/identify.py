@@ -140,8 +140,9 @@ def _similar(paths: Collection[str], patterns: Sequence[str]) -> Iterator[str]:
     folders = {path.partition("/")[0] if "/" in path else "" for path in paths}
     top = f"{folders.pop()}/".lstrip("/") if len(folders) == 1 else ""
     inside = [path.removeprefix(top) for path in paths]
-    for pattern in missing((), patterns):
-        if near := meant(pattern, inside, patterns):
+    absent = missing((), patterns)
+    for pattern in absent:
+        if near := meant(pattern, inside, [other for other in absent if other != pattern]):
             yield f"{pattern} was not handed in, but {shown(near[0])} was: {near[1]}"
 
 
@@ -151,7 +152,8 @@ def misnamed(files: Collection[str], dropped: Collection[str], accepts: Sequence
     nearly = _nearly(dropped, absent)
     for file in absent:
         others = [path for path in dropped if path not in nearly]
-        if file not in nearly.values() and (near := meant(file, others, accepts)):
+        beside = [*files, *(other for other in absent if other != file)]
+        if file not in nearly.values() and (near := meant(file, others, beside)):
             nearly[near[0]] = file
     return {path: of_ending(file, path) for path, file in nearly.items()}
 

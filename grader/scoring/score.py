@@ -176,7 +176,7 @@ def _line(item: Item, verdict: JudgedItem, observations: Mapping[str, Observatio
         possible=0.0 if item.counts == "penalty" else item.points,
         reason=verdict.reason,
         standing=verdict.standing,
-        outcome=MISSING if verdict.unasked else _outcome(item, observations),
+        outcome=_outcome_told(item, verdict, observations),
         hint=verdict.hint,
         missing=verdict.missing,
         visible=item.visible,
@@ -197,6 +197,14 @@ def _points(item: Item, verdict: JudgedItem) -> float:
     if verdict.gated:  # what could have gone wrong was never reached
         return 0.0
     return 0.0 - min(item.points, exact((1 - verdict.fraction) * item.points))
+
+
+def _outcome_told(item: Item, verdict: JudgedItem, observations: Mapping[str, Observation]) -> str:
+    """Return the outcome of a line, as its reason says it: what a gate keeps from being run was skipped."""
+    if verdict.unasked:
+        return MISSING
+    unseen = item.id not in observations
+    return Outcome.SKIPPED.value if verdict.gated and unseen else _outcome(item, observations)
 
 
 def _outcome(item: Item, observations: Mapping[str, Observation]) -> str:

@@ -130,6 +130,19 @@ def test_a_rubric_that_changes_nothing_at_all_is_told_as_that(graded):
     )
 
 
+def test_a_rule_of_an_item_that_was_skipped_changes_nothing_for_whom_it_was(course):
+    """By another tolerance the item is observed anew; nobody reads anything else of one that never ran."""
+    strict = SQUARE | {"needs": ["double"], "tolerance": {"float64": {"rtol": 0.1, "atol": 0}}}
+    course.rubric(DOUBLE, strict)
+    book = ("--gradebook", str(course.cwd / "gradebook.db"))
+    assert course.run("run", course.submit("ben", HALF_RIGHT), *book).returncode == 0
+    course.rubric(DOUBLE, strict | {"tolerance": {"float64": {"rtol": 0.2, "atol": 0}}})
+    *_, sums = rescored(course)
+    assert (
+        sums == "1 score would be new, 1 of them with nothing different but the rubric; --apply records them"
+    )
+
+
 def test_words_alone_make_new_scores_and_change_no_points(graded):
     graded.rubric(DOUBLE | {"title": "other"}, SQUARE)
     assert rescored(graded, "--apply") == [

@@ -182,7 +182,8 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
         (
             "a\nb",
             1,
-            "a\\nb: unknown key; there are bounded, flag, grace, maybe, number, parts, share, table …",
+            "a\\nb: unknown key; there are bounded, flag, grace, maybe, number, parts, share, table "
+            "and 9 more",
         ),
     ],
 )

@@ -209,13 +209,13 @@ def test_a_rubric_without_items_is_refused(lines: Lines) -> None:
             "schema: 1\n",
             "schema: 1\ntitle: x\n",
             "2:1: title: unknown key; "
-            "there are assignment, at_most, attempts, due, floor, items, late, points …",
+            "there are assignment, at_most, attempts, due, floor, items, late, points, schema",
         ),
         (  # keys that the item has, as id and title, take no place in the list
             "    accept: [slow_too]\n",
             "    accept: [slow_too]\n    hidden: true\n",
             "13:5: items[0].hidden: unknown key; "
-            "there are bonus, devices, hint, needs, penalty, simulated, uses, visible …",
+            "there are bonus, devices, hint, needs, penalty, simulated, uses, visible and 3 more",
         ),
         ("points: 10\n", "points: 10\npoints: 10\n", "4:1: points: given twice, first in line 3; keep one"),
     ],

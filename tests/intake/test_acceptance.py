@@ -103,6 +103,7 @@ HW = {
     "hw3": Assignment(name="hw3", title="", accepts=("src/*.cu",)),
     "hw4": Assignment(name="hw4", title="", accepts=("README.md",)),
     "hw5": Assignment(name="hw5", title="", accepts=("sieve.cpp",)),
+    "lin": Assignment(name="lin", title="", accepts=("lin.py", "answers.md")),
 }
 
 
@@ -247,6 +248,18 @@ def test_of_several_that_fit_alike_the_preferred_assignment_is_taken(preferred, 
             " (it looks like the download of a class; then name it alone, as in `grader run class.zip`, "
             "and call it otherwise than a student)",
         ),
+        (
+            ["Linear.py", "Answer.md"],
+            "lin",
+            "holds no file of lin; hand in what it asks for of lin.py, answers.md"
+            " (lin.py was not handed in, but Linear.py was: if it is meant, it must be called lin.py; "
+            "answers.md was not handed in, but Answer.md was: if it is meant, it must be called answers.md)",
+        ),
+        (
+            ["work.py"],
+            "hw1",
+            "holds no file of hw1; hand in what it asks for of utils.py, max_functions.py (it holds work.py)",
+        ),
         ([], "hw1", "holds no files; pack the homework's files"),
     ],
 )
@@ -316,6 +329,12 @@ def test_a_file_of_any_ending_is_meant_with_its_own(dropped, meant):
     accepts = ("nets.py", "answers.*")
     assert misnamed(("nets.py",), (dropped,), accepts) == ({dropped: meant} if meant else {})
     assert misnamed(("nets.py", "answers.txt"), (dropped,), accepts) == {}
+
+
+def test_the_only_file_of_its_ending_is_meant_as_the_only_one_that_lacks():
+    assert misnamed(("answers.md",), ("Linear.py",), ("lin.py", "answers.md")) == {"Linear.py": "lin.py"}
+    assert misnamed(("a.py",), ("Linear.py",), ("a.py", "lin.py")) == {}
+    assert misnamed(("r.md",), ("Linear.py",), ("r.md", "lin.py", "net.py")) == {}
 
 
 def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
