@@ -18,7 +18,8 @@ from grader.coursesyntax import keyword_line
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
 from grader.harness.built import BUILT
-from grader.harness.missing import lacked_module
+from grader.harness.driver_calls import functions_in
+from grader.harness.missing import lacked_module, lacked_name, undefined
 from grader.harness.tracebacks import innermost_first
 from grader.installed import missing_error, nearest
 from grader.model.observation import STUDENTS_DOING, Outcome
@@ -153,7 +154,8 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
     line = f"{where}: {note}; the reference fails like the submission"
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)
-    advice = _of_products(call.note, others) or "correct the course's files or its limits"
+    advice = _of_products(call.note, others) or _of_names(call.note, folder)
+    advice = advice or "correct the course's files or its limits"
     return ReferenceFailedError(f"{line}; {advice}", output=output)
 
 
@@ -166,6 +168,15 @@ def _of_products(note: str, others: Sequence[str]) -> str:
     near = nearest(lacked[1], [path for path in others if PurePosixPath(path).suffix == ending])
     advice = f"did you mean {near}?" if near else f"name {lacked[1]} in products of assignment.py"
     return f"the build makes no product {lacked[1]}; {advice}"
+
+
+def _of_names(note: str, folder: Path) -> str:
+    """Say that a file of the reference lacks a function, with the one whose name is nearly it; or not."""
+    module, name = lacked_name(note)
+    file = f"reference/{module.replace('.', '/')}.py"
+    if not name or not holds_file(folder, file):
+        return ""
+    return undefined(file, name, functions_in(folder, module))
 
 
 def _import_failure(module: str, where: str, folder: Path, others: Sequence[str], output: str) -> GraderError:

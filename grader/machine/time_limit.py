@@ -168,7 +168,9 @@ class _Watch:
             return due_in_s
         limit.tells = False
         if self.tell is not None and (place := _stands(limit.packages)):
-            self.tell("{}:{}: {} has not ended yet".format(*place))
+            path, line, name = place
+            what = "its import" if name == "<module>" else name
+            self.tell(f"{path}:{line}: {what} has not ended yet")
         return limit.due_in_s()
 
 

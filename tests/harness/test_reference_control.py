@@ -568,3 +568,26 @@ def test_a_product_that_the_build_does_not_make_is_named(tmp_path, note, told):
     call = Call(outcome=Outcome.CRASHED, note=f"show(): {note}")
     error = failure(call, tmp_path, others=("hist.cpp", "show.cpp", "libhist.so"))
     assert str(error).endswith(f"; the reference fails like the submission; {told}")
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        (
+            "AttributeError: module 'lin' has no attribute 'train'",
+            "reference/lin.py defines no train; did you mean trian?",
+        ),
+        ("ImportError: cannot import name 'loss' from 'lin'", "reference/lin.py defines no loss"),
+        (
+            "AttributeError: module 'numpy' has no attribute 'trian'",
+            "correct the course's files or its limits",
+        ),
+    ],
+)
+def test_a_name_that_the_driver_asks_the_reference_for_in_vain_is_told_with_the_one_that_is_meant(
+    tmp_path, note, told
+):
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference/lin.py").write_text("def trian(x): return x\n")
+    error = failure(Call(outcome=Outcome.CRASHED, note=f"train(): {note}"), tmp_path)
+    assert str(error).endswith(f"; the reference fails like the submission; {told}")

@@ -108,7 +108,20 @@ def test_an_inner_limit_leaves_the_outer_one(course):
         assert sum(range(1000)) == 499500
 
 
-def test_a_person_is_told_of_a_long_one_once(course, monkeypatch):
+@pytest.mark.parametrize(
+    ("act", "place"),
+    [
+        (lambda course, told: course["wait"](told), "10: wait"),
+        (
+            lambda course, told: exec(
+                compile("told.wait()", "/course/inputs.py", "exec"), course | {"told": told}
+            ),
+            "1: its import",
+        ),
+    ],
+    ids=["function", "import"],
+)
+def test_a_person_is_told_of_a_long_one_once(course, monkeypatch, act, place):
     monkeypatch.setattr(module, "TELL_S", 0.01)
     lines, told = [], threading.Event()
 
@@ -119,10 +132,10 @@ def test_a_person_is_told_of_a_long_one_once(course, monkeypatch):
     tell_by(tell)
     try:
         with time_limit(9.0):
-            course["wait"](told)
+            act(course, told)
     finally:
         tell_by(None)
-    assert lines == ["/course/inputs.py:10: wait has not ended yet"]
+    assert lines == [f"/course/inputs.py:{place} has not ended yet"]
 
 
 def test_what_ends_in_time_is_left_alone_and_so_are_other_threads(course):
