@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.checks.calls import Oracle
 from grader.checks.ratio import measured
 from grader.checks.rounds import REPEATS, Rounds, Runner, Schedule, timed_rounds
 from grader.contracts.call import Burst, Call, InputCase
@@ -290,7 +291,7 @@ def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
             return len(own) >= times
 
         schedule = Schedule(least=1, budget_s=1e9, decided=beside)
-        oracle = getattr(_module("expected.py"), kind.oracle)
+        oracle = Oracle(getattr(_module("expected.py"), kind.oracle))
         context = CheckContext(kind=kind, devices=stage.devices)
         rounds = timed_rounds(context, runners, kind.family, oracle, loop=LOOP, schedule=schedule)
     if rounds.failed or rounds.wrong:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import (
     NO_RESULT,
     NOT_CALLED,
@@ -23,6 +24,9 @@ from grader.model.observation import (
     Quantity,
 )
 
+if TYPE_CHECKING:
+    from grader.harness.compare import Comparison
+
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
 """Judges the calls of one case, all of which returned: a `Case` with the name of the `InputCase`."""
 
@@ -32,6 +36,24 @@ _IMPORTING = re.compile(r"^importing ([^:]+): ")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'(?!.* left out, because)")
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
 """The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """The course's function that gives the right result, and how far floats may be from that."""
+
+    function: Callable[..., Any]
+    tolerances: Tolerances = field(default_factory=Tolerances)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the right result."""
+        return self.function(*args, **kwargs)
+
+    def compared(self, value: Any, expected: Any) -> Comparison:
+        """Hold a value against the right one."""
+        from grader.harness.compare import compare
+
+        return compare(value, expected, self.tolerances)
 
 
 def function_name(of: str) -> str:

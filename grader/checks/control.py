@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from grader.checks.rounds import LOOP_WAITED, Schedule, timed_rounds
 from grader.contracts.context import KERNEL_RAN
@@ -15,6 +15,7 @@ from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
+    from grader.checks.calls import Oracle
     from grader.checks.rounds import Rounds, Runner
     from grader.contracts.context import CheckContext
 
@@ -108,7 +109,7 @@ def measured_again(
     context: CheckContext,
     start: Start,
     family: str,
-    oracle: Callable[..., Any],
+    oracle: Oracle,
     *,
     loop: str,
     schedule: Schedule,
@@ -148,7 +149,7 @@ def beside_the_reference(
     context: CheckContext,
     start: Start,
     family: str,
-    oracle: Callable[..., Any],
+    oracle: Oracle,
     *,
     loop: str,
 ) -> Observation:
@@ -173,9 +174,7 @@ def beside_the_reference(
     return Observation(item=context.item, outcome=Outcome.REFUSED, note=note, seed=context.seed)
 
 
-def _works_alone(
-    context: CheckContext, start: Start, family: str, oracle: Callable[..., Any], *, loop: str
-) -> bool:
+def _works_alone(context: CheckContext, start: Start, family: str, oracle: Oracle, *, loop: str) -> bool:
     """Whether the reference imports, and returns what is right, without the program."""
     with ExitStack() as children:
         runners = start(children, beside=False)

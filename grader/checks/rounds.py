@@ -13,11 +13,11 @@ from grader.checks.waiting import NOT_TIMED, TRIED_AGAIN, waited
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import KERNEL_RAN, OTHERS_RAN, CheckContext, Subject
 from grader.errors import CourseError, ReferenceFailedError
-from grader.harness.compare import compare
 from grader.harness.render import call_text, case_texts
 from grader.model.observation import Case, Outcome, Quantity
 
 if TYPE_CHECKING:
+    from grader.checks.calls import Oracle
     from grader.checks.series import SeriesProof
 
 REPEATS = 3
@@ -32,6 +32,9 @@ BURST_BYTES = 2**30
 
 LOOP_WAITED = "a loop had to wait for its core"
 """Words for a disturbed round where the watch over the cores saw nothing."""
+
+CORRECT = "correct the reference, expected.py or the tolerance"
+"""What a teacher does whose reference is wrong."""
 
 LEAST_S = 1e-7
 """The shortest time that is believed: no clock here tells less, and nothing must be divided by zero."""
@@ -160,7 +163,7 @@ def timed_rounds(
     context: CheckContext,
     runners: Mapping[str, Runner],
     family: str,
-    oracle: Callable[..., Any],
+    oracle: Oracle,
     *,
     loop: str,
     schedule: Schedule,
@@ -271,7 +274,7 @@ def _brief_reference(runners: Mapping[str, Runner], seconds: Mapping[str, float]
 
 
 def _draws(
-    context: CheckContext, family: str, number: int, oracle: Callable[..., Any], *, lead: int, most: int
+    context: CheckContext, family: str, number: int, oracle: Oracle, *, lead: int, most: int
 ) -> list[_Draw]:
     """Draw the inputs of a round: enough for `lead` calls that are not counted and up to `most` that are.
 
@@ -288,8 +291,9 @@ def _draws(
 class _Draw:
     """One draw of the inputs, and what the oracle says of it."""
 
-    def __init__(self, context: CheckContext, family: str, number: int, oracle: Callable[..., Any]) -> None:
+    def __init__(self, context: CheckContext, family: str, number: int, oracle: Oracle) -> None:
         self.case = _only_case(context, family, number)
+        self.oracle = oracle
         self.expected = oracle(*self.case.args, **self.case.kwargs)
         # the inputs twice, what is expected, and what two programs give, twice as well
         self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.expected)
@@ -323,11 +327,11 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
             )
         rounds.failed = call
         return
-    compared = compare(call.value, expected)
+    compared = draw.oracle.compared(call.value, expected)
     if compared.agrees:
         return
     if runner.ours:
-        raise CourseError(f"reference: {runner.function}: a timed call is wrong: {compared.note}")
+        raise CourseError(f"reference: {runner.function}: a timed call is wrong: {compared.note}; {CORRECT}")
     rounds.wrong = Case(
         name=case.name,
         outcome=Outcome.OBSERVED,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.by_hand import award_given
-from grader.checks.calls import function_name
+from grader.checks.calls import Oracle, function_name
 from grader.checks.drawings.cores import curves_over_cores
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
@@ -18,6 +18,7 @@ from grader.checks.ratio import median_in_words, no_faster
 from grader.checks.waiting import SHARE
 from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
+from grader.harness.tolerance import Tolerances
 from grader.model.drawing import Advice
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option, refuse
@@ -67,6 +68,10 @@ class Scaling(CheckKind):
             "The oracle; if it is not given, the one with the function's own name.",
             like="of",
             default=OracleName(""),
+        )
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
         )
         cores: tuple[int, ...] = option(
             "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",
@@ -122,7 +127,7 @@ class Scaling(CheckKind):
         missing = _missing(options, counts)
         if missing and len(counts) == 1:  # rounds would compare nothing, however quiet the machine is
             return _ended(context, Outcome.NOT_OBSERVED, missing)
-        oracle = context.expected(options.expected or function_name(options.of))
+        oracle = Oracle(context.expected(options.expected or function_name(options.of)), options.tolerance)
         return beside_the_reference(
             lambda: self._observe(options, context, counts, oracle),
             context,
@@ -133,7 +138,7 @@ class Scaling(CheckKind):
         )
 
     def _observe(
-        self, options: Options, context: CheckContext, counts: tuple[int, ...], oracle: Callable[..., Any]
+        self, options: Options, context: CheckContext, counts: tuple[int, ...], oracle: Oracle
     ) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median_low
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from grader.checks.calls import cases_of
 from grader.checks.plausible import fewest_bytes
 from grader.checks.watched import DRAWS, LEAST_SHARE, alike, records_any_call, where_made
 from grader.cuda.traffic import Counts, moved_between
-from grader.harness.compare import compare
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
 
 if TYPE_CHECKING:
+    from grader.checks.calls import Oracle
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext, Proof, Subject
 
@@ -50,7 +50,7 @@ class SeriesProof:
         subject: Subject,
         function: str,
         family: str,
-        oracle: Callable[..., Any],
+        oracle: Oracle,
         *,
         exchanges: bool = True,
     ) -> None:
@@ -192,7 +192,7 @@ class SeriesProof:
         return cases_of(self._context, self._family, draw=self._next())[-1]
 
     def _wrong(self, case: InputCase, call: Call) -> str:
-        return compare(call.value, self._oracle(*case.args, **case.kwargs)).note
+        return self._oracle.compared(call.value, self._oracle(*case.args, **case.kwargs)).note
 
 
 def series_of(proofs: Sequence[SeriesProof], controls: Sequence[SeriesProof]) -> Series | None:

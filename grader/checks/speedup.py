@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.by_hand import award_given
-from grader.checks.calls import failed_observation, function_name
+from grader.checks.calls import Oracle, failed_observation, function_name
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.drawings.values import number_of
@@ -28,6 +28,7 @@ from grader.checks.watched import (
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -58,7 +59,7 @@ class Speedup(CheckKind):
 
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
-    against the oracle, with the default tolerances. Where the item has a GPU, the fast function is called
+    against the oracle. Where the item has a GPU, the fast function is called
     several times in a row, as by `timeit`, and only the later calls count. The reference solution is timed in
     the same rounds: if it has no margin itself, the machine is not fit and the item stays open. In each round
     the ratio is taken over the faster one of both slow functions, the student's and the reference's: whatever
@@ -103,6 +104,10 @@ class Speedup(CheckKind):
             like="of",
             default=OracleName(""),
         )
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
+        )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(
             "How many times slower than the reference's the function `over` may be before a person is told.",
@@ -139,18 +144,20 @@ class Speedup(CheckKind):
         """Warm up on other data, then time round after round until the interval decides or time is up."""
         from grader.checks.control import beside_the_reference
 
-        oracle = context.expected(options.expected or function_name(options.of))
+        oracle = Oracle(context.expected(options.expected or function_name(options.of)), options.tolerance)
         start = partial(_runners, options, context)
         return beside_the_reference(
             lambda: self._observe(options, context, oracle), context, start, options.inputs, oracle, loop=LOOP
         )
 
-    def _observe(self, options: Options, context: CheckContext, oracle: Callable[..., Any]) -> Observation:
+    def _observe(self, options: Options, context: CheckContext, oracle: Oracle) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
         from grader.checks.series import SeriesProof, series_of
 
-        watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
+        watched = (
+            watch(context, options.of, options.inputs, oracle, options.tolerance) if context.devices else None
+        )
         if watched is not None and not isinstance(watched, Watched):
             return failed_observation(context, watched)
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
@@ -302,7 +309,7 @@ def _over(options: Speedup.Options, timing: MeasuredRatio) -> str:
     return f" than the course's own {function}, which is {timing.slower:.3g} times as fast as yours"
 
 
-def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[..., Any]) -> dict[str, Any]:
+def _crossing(options: Speedup.Options, context: CheckContext, oracle: Oracle) -> dict[str, Any]:
     """Return the bytes that a call must copy to and from the GPU; empty if the bus is unknown."""
     if not context.devices or not context.bus_bytes_per_s:
         return {}

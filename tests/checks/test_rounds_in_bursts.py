@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader.checks import rounds as module
+from grader.checks.calls import Oracle
 from grader.checks.rounds import LEAD, LEAD_SPREAD, REPEATS, Runner, Schedule, timed_rounds
 from grader.contracts.call import Burst, Call, InputCase
 from grader.errors import CourseError
@@ -80,7 +81,7 @@ MANY = 120
 def timed(context, runners, least=20):
     schedule = Schedule(least=least, budget_s=1e9, decided=lambda rounds: True)
     return timed_rounds(
-        context, runners, "numbers", lambda x: 2 * x, loop="reference_over", schedule=schedule
+        context, runners, "numbers", Oracle(lambda x: 2 * x), loop="reference_over", schedule=schedule
     )
 
 

@@ -9,6 +9,7 @@ from grader.checks.scaling import Scaling
 from grader.config.decode import decode
 from grader.contracts.call import InputCase
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))[:2]
@@ -49,6 +50,13 @@ def context_of(real_context):
 
 def award(observation, options=OPTIONS):
     return Scaling().award(options, observation, {})
+
+
+@pytest.mark.parametrize(("rtol", "wrong"), [(1e-5, 0), (1e-9, 1)])
+def test_results_may_differ_by_the_tolerance_of_the_item(context_of, rtol, wrong):
+    near = WORK.replace("float(x.sum())", "float(x.sum()) * (1 + 1e-6)")
+    options = replace(OPTIONS, tolerance=Tolerances(float64=Tolerance(rtol=rtol, atol=0.0)))
+    assert len(Scaling().observe(options, context_of(near)).cases) == wrong
 
 
 @pytest.mark.parametrize("whose", ["subject", "reference"])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from grader.checks.calls import Oracle
 from grader.checks.series import IDLE_LAUNCHES, LEAST, SeriesProof, contradiction, series_of
 from grader.checks.watched import idle_device, unproven
 from grader.contracts.call import Call
@@ -57,7 +58,7 @@ def measured(real_context):
         code = PROGRAM + work
         context = real_context({"work.py": code}, {"inputs.py": INPUTS, "expected.py": ORACLE})
         context._lent = played_by(NUMBA_SIMULATOR)
-        oracle = context.expected("work")
+        oracle = Oracle(context.expected("work"))
         with context.subject("work") as subject:
             assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note
             proof = SeriesProof(context, subject, "work", "matrices", oracle)

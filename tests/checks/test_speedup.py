@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 
+from grader.checks.calls import Oracle
 from grader.checks.rounds import Runner, Schedule, timed_rounds
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
@@ -16,6 +17,7 @@ from grader.config.codec import to_plain
 from grader.contracts.context import KERNEL_RAN, OTHERS_RAN
 from grader.errors import CourseError
 from grader.harness.subject import ChildSubject
+from grader.harness.tolerance import Tolerance, Tolerances
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome, Quantity
@@ -173,6 +175,20 @@ def test_remembering_an_earlier_result_does_not_help_because_inputs_are_fresh(co
     """
     )
     assert award(observe(context_of(code))).fraction == 0.0
+
+
+NEAR = REFERENCE + "\n    def fast(x): return (x + 1) * (1 + 1e-6)\n"
+
+
+def test_timed_results_may_differ_by_the_tolerance_of_the_item(context_of):
+    """Sums in another order: right by the tolerance that the item of correctness has as well."""
+    loose = replace(OPTIONS, tolerance=Tolerances(float64=Tolerance(rtol=1e-5, atol=0.0)))
+    assert award(observe(context_of(NEAR, reference=NEAR), options=loose), loose).fraction == 1.0
+
+
+def test_a_reference_that_is_further_off_is_told_with_the_tolerance(context_of):
+    with pytest.raises(CourseError, match=r"; correct the reference, expected\.py or the tolerance$"):
+        observe(context_of(NEAR, reference=NEAR))
 
 
 def test_a_crash_in_a_timed_call_is_the_students(context_of):
@@ -414,7 +430,9 @@ def test_what_a_proof_has_the_program_compute_between_timed_calls_is_not_the_wor
             for name, whose, function in (("fast", subject, "fast"), ("slow", reference, "slow"))
         }
         enough = Schedule(least=4, budget_s=10.0, decided=lambda rounds: True)
-        rounds = timed_rounds(context, runners, "numbers", lambda x: x + 1, loop="slow", schedule=enough)
+        rounds = timed_rounds(
+            context, runners, "numbers", Oracle(lambda x: x + 1), loop="slow", schedule=enough
+        )
     assert rounds.undisturbed >= 4
     assert rounds.disturbances == set()
 
