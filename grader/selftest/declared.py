@@ -150,7 +150,21 @@ def _accepts_problems(assignment: Assignment, folder: Path, reference: tuple[str
     for pattern in assignment.accepts:
         if message := _pattern_objection(pattern):
             yield f"{quoted(pattern)} {message}"
-    yield from _misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference)
+    misnamed = [*_misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference)]
+    yield from misnamed or _named_by_make(assignment, folder, reference)
+
+
+def _named_by_make(assignment: Assignment, folder: Path, reference: tuple[str, ...]) -> Iterator[Remark]:
+    """Yield files that students hand in, that the course's Makefile names, and that the reference lacks."""
+    given = files_below(folder / "given")
+    makefile = next((name for name in MAKEFILES if name in given), "")
+    if not makefile or not reference:
+        return
+    text = (folder / "given" / makefile).read_text(errors="replace")
+    for name in names_of(assignment.accepts):
+        is_named = re.search(rf"(?:^|[\s=(,:]|\./){re.escape(name)}(?:$|[\s),:])", text, re.MULTILINE)
+        if name and is_named and name not in (*reference, *given):
+            yield Remark(f"given/{makefile} names {name}, and reference/ has none; write it")
 
 
 def _makefile_objection(assignment: Assignment, given: tuple[str, ...]) -> str:

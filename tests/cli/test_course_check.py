@@ -647,6 +647,27 @@ def test_a_build_that_needs_what_is_built_is_not_named_as_the_one_to_need(course
     assert lines == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("makefile", "files", "remarks"),
+    [
+        ("a.so: a.cpp main.cpp\n", ["a.cpp"], 1),
+        ("SOURCE=./main.cpp\n", ["a.cpp"], 1),
+        ("a.so: a.cpp main.cpp\n", ["a.cpp", "main.cpp"], 0),
+        ("a.so: a.cpp domain.cpp main.cpp.o\n", ["a.cpp"], 0),
+    ],
+)
+def test_a_file_of_students_that_make_names_and_the_reference_lacks_is_remarked(
+    course, makefile, files, remarks
+):
+    path, _, given = with_build(course)
+    given.write_text(makefile)
+    path.write_text(path.read_text().replace('("vectors.py",)', '("vectors.py", "a.cpp", "main.cpp")'))
+    for file in files:
+        (course / REFERENCE).with_name(file).write_text("")
+    line = f"{ASSIGNMENT}:13: accepts: given/Makefile names main.cpp, and reference/ has none; write it"
+    assert [each for each in told_remarks(course) if "names main.cpp" in each] == [line] * remarks
+
+
 def with_build(course: Path) -> tuple[Path, Path, Path]:
     """Have the driver read the product of a build; return the declaration, the rubric and the Makefile."""
     given = course / "assignments/vectors/given"
