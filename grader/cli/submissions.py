@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,13 +146,15 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     if ids:
         remarks += [f"{show_path(file)}:{line}" for line in _nobody(unknown, times, course.roster)]
         unknown = []
+    uploads = Counter(sender.student for sender in senders if sender)
     for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
-        in_name = [id_of("student", name) for name in names]
-        if sender and sender.lms_id:
-            in_name.append(id_of("canvas_id", sender.lms_id))
-        of_sender = (*in_name, *chain.from_iterable(ids.get(name, ()) for name in names))
-        time = times.of(of_sender)
+        uploader = {id_of("canvas_id", sender.lms_id)} if sender and sender.lms_id else set()
+        of_names = (*map(partial(id_of, "student"), names), *chain(*(ids.get(name, ()) for name in names)))
+        of_uploader = (*uploader, *chain(*(each for each in ids.values() if uploader & {*each})))
+        of_sender = (*of_uploader, *of_names)
+        several = sender is not None and uploads[sender.student] > 1  # each is as late as its own uploader
+        time = (several and times.of(of_uploader)) or times.of(of_sender)
         for name in () if any(each in times.places for each in of_sender) else names:
             if near := closest(name.casefold(), (value for _, value in unknown)):
                 remarks.append(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")

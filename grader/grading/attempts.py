@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import GraderError, OutdatedError
 from grader.grading.grade import Grading
 from grader.grading.score import Graded
-from grader.grading.submission import Recorded, Request
+from grader.grading.submission import GRADED_LAST, Recorded, Request
 from grader.intake.names import Sender
 from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
@@ -100,7 +100,8 @@ class Attempts:
             for upload in older:
                 self._tell(f"{upload.name}: is an older attempt; {newest} counts")
         elif chosen := result.submission.chosen:
-            order = "" if older else "; their names give no order in time: leave out what is not to count"
+            unknown = GRADED_LAST in chosen
+            order = "; their names give no order in time: leave out what is not to count" if unknown else ""
             self._tell(f"{newest}: counts, {chosen}{order}")
 
     def _grade_best(self, contests: Mapping[int, Sequence[Candidate]]) -> Results:
@@ -132,10 +133,12 @@ class Attempts:
         names = dict(zip(numbers, _names([each.archive for each in requests.values()]), strict=True))
         graded: dict[str, dict[str, tuple[str, ...]]] = {}
         outdated: dict[tuple[str, str], list[tuple[int, Graded]]] = {}
-        in_waves = waves(list(requests.values()), self._roster)
+        in_waves, timed = waves(list(requests.values()), self._roster)
         for position, wave in enumerate(in_waves, start=1):
             of_wave = [
-                replace(self._after(requests[numbers[place]], graded), followed=position < len(in_waves))
+                replace(
+                    self._after(requests[numbers[place]], graded, timed), followed=position < len(in_waves)
+                )
                 for place in wave
             ]
             with closing(self._grading.grade(of_wave)) as results:
@@ -158,10 +161,16 @@ class Attempts:
         for number, result in chain.from_iterable(outdated.values()):
             yield number, result if result.superseded else OutdatedError(*result.outdated)
 
-    def _after(self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Request:
+    def _after(
+        self, request: Request, graded: Mapping[str, Mapping[str, tuple[str, ...]]], timed: Collection[str]
+    ) -> Request:
         """Return a request that knows the uploads of its student which were graded before."""
         sender = sender_of_request(request, self._roster) if graded else None
-        return replace(request, earlier=dict(graded.get(sender.student, {}))) if sender else request
+        if sender is None:
+            return request
+        return replace(
+            request, earlier=dict(graded.get(sender.student, {})), in_order=sender.student in timed
+        )
 
 
 def _names(uploads: Sequence[Upload]) -> list[str]:
@@ -177,20 +186,24 @@ def _names(uploads: Sequence[Upload]) -> list[str]:
     ]
 
 
-def waves(requests: Sequence[Request], roster: Roster) -> list[list[int]]:
-    """The places of requests, in as few waves as no student is in twice: they would share a folder."""
-    students: list[set[str]] = []
-    places: list[list[int]] = []
+def waves(requests: Sequence[Request], roster: Roster) -> tuple[list[list[int]], frozenset[str]]:
+    """The places of requests, in as few waves as no student is in twice: they would share a folder.
+
+    Where the time of each upload of a student is known, they are in that order; these students are named.
+    """
+    uploads: dict[str, list[int]] = {}
     for number, request in enumerate(requests):
         sender = sender_of_request(request, roster)
-        student = sender.student if sender else ""
-        wave = next((n for n, names in enumerate(students) if student not in names), len(places))
-        if wave == len(places):
-            students.append(set())
-            places.append([])
-        students[wave].add(student)
-        places[wave].append(number)
-    return places
+        uploads.setdefault(sender.student if sender else "", []).append(number)
+    timed = set()
+    for student, numbers in uploads.items():
+        times = {number: requests[number].submitted_at for number in numbers}
+        if None not in times.values() and len({*times.values()}) == len(numbers):
+            numbers.sort(key=times.get)  # type: ignore[arg-type]  # all are known
+            timed.add(student)
+    longest = max(map(len, uploads.values()), default=0)
+    places = [sorted(of[turn] for of in uploads.values() if turn < len(of)) for turn in range(longest)]
+    return places, frozenset(timed)
 
 
 def sender_of_request(request: Request, roster: Roster) -> Sender | None:

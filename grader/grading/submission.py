@@ -64,6 +64,8 @@ class Request:
     """Why it counts and not another upload; where the best counts, that is known once all are graded."""
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By assignment, other uploads of the same student that this command has graded."""
+    in_order: bool = False
+    """Whether the times of submission say that those were handed in before it."""
     followed: bool = False
     """Whether uploads of the same student may come after it, one of which counts in its place."""
 
@@ -281,14 +283,20 @@ class OpenSubmission:
         return left_to_do(self.tasks, self.passed(kinds), chosen)
 
 
+GRADED_LAST = "graded last"
+"""Begins why an upload counts, where nothing gives an order in time."""
+
+
 def _chosen(request: Request, assignment: str, rubric: Rubric) -> str:
     """Return why an upload counts; empty if it is the only one, or nobody knows yet."""
     if request.one_of_several and rubric.attempts == "best":
         return ""
     earlier = request.earlier.get(assignment, ())
-    if not request.chosen and earlier:
-        return f"graded last of {len(earlier) + 1} uploads, after {', '.join(earlier)}"
-    return request.chosen
+    if not earlier:
+        return request.chosen
+    which = "the latest" if request.in_order else GRADED_LAST
+    last = f"{which} of {len(earlier) + 1} uploads, after {', '.join(earlier)}"
+    return f"{request.chosen}; {last}" if request.chosen else last
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from grader.intake.receive import sender_of_upload
 from grader.intake.upload import Upload
 from grader.model.roster import Roster
 
+Key = tuple[str, str | None, str]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptGroup:
@@ -25,11 +27,12 @@ class AttemptGroup:
 def attempts_of(uploads: Sequence[Upload], roster: Roster) -> tuple[AttemptGroup, ...]:
     """Group uploads by student, in the order of each student's first one.
 
-    Only attempts that a platform numbered are grouped: a repeated name alone gives no order in time.
+    Only attempts that a platform numbered are grouped: a repeated name alone gives no order in time, and
+    neither do the numbers of two members of a team.
     """
-    numbered: dict[tuple[str, str] | int, list[tuple[int, Upload]]] = {}
+    numbered: dict[Key | int, list[tuple[int, Upload]]] = {}
     for place, upload in enumerate(uploads):
-        key: tuple[str, str] | int = place
+        key: Key | int = place
         number = 0
         with suppress(GraderError):  # the error is reported when it is graded
             sender = sender_of_upload(upload, roster)
@@ -44,6 +47,6 @@ def attempts_of(uploads: Sequence[Upload], roster: Roster) -> tuple[AttemptGroup
     return tuple(groups)
 
 
-def _key(sender: Sender) -> tuple[str, str]:
-    """Return the key that all attempts at one work share."""
-    return sender.student, sender.file
+def _key(sender: Sender) -> Key:
+    """Return the key that all attempts at one work share: of a team a platform numbers each member's own."""
+    return sender.student, sender.lms_id, sender.file

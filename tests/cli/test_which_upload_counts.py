@@ -61,6 +61,38 @@ def test_which_upload_counts_where_names_give_no_order(course, book):
     everywhere(course, "ann", "ann.tgz", LAST)
 
 
+def members(course, first, second):
+    """One upload of each of two members of a team, whose platform ids are 105 and 106, by this name each."""
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id,team\neva,105,red\nfay,106,red\n")
+    course.submit(first, RIGHT)
+    course.submit(second, WRONG)
+    return str(course.submissions_folder)
+
+
+def test_numbers_of_two_members_of_a_team_are_not_compared(course):
+    """Each member's uploads are numbered by themselves: eva's first may be later than fay's second."""
+    done = course.run("run", members(course, "eckeva_105_9103_hw", "foxfay_106_9004_hw-1"))
+    assert done.stderr.startswith(
+        "grader: foxfay_106_9004_hw-1.tar.gz: counts, graded last of 2 uploads, after "
+        "eckeva_105_9103_hw.tar.gz; their names give no order in time: leave out what is not to count\n"
+    )
+
+
+def test_uploads_of_two_members_of_a_team_are_in_the_order_of_their_times(course, tmp_path):
+    uploads = members(course, "eckeva_105_9103_hw", "foxfay_106_9004_hw-1")
+    times = tmp_path / "times.csv"
+    times.write_text("canvas id,submitted at\n106,2024-12-23 12:00Z\n105,2024-12-23 17:30Z\n")
+    done = course.run("run", uploads, "--times", str(times))
+    assert done.stderr.startswith(
+        "grader: eckeva_105_9103_hw.tar.gz: counts, the latest of 2 uploads, after "
+        "foxfay_106_9004_hw-1.tar.gz\n"
+    )
+    score = json.loads((course.results("eva+fay") / "score.json").read_text())
+    assert score["submission"]["submitted_at"].startswith("2024-12-23T17:30")
+    assert course.points("eva+fay") == {"double": 1, "square": 2}
+
+
 def test_uploads_of_one_name_are_told_with_their_folders(course, book):
     archives = []
     for folder, code in (("a", WRONG), ("b", RIGHT)):
