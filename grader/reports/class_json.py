@@ -18,7 +18,7 @@ def class_document(view: ClassView) -> dict[str, Any]:
     rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
     `states`, the submissions by what became of them. `absent` are students without a grade,
     and `not_on_roster` those with one who are not on the course's roster, if it has one.
-    `same_files` are groups of students or teams that handed in the same files, byte for byte.
+    `same_files` are groups of students or teams that handed in the same graded files, byte for byte.
     """
     return {
         "assignment": view.assignment,

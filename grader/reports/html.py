@@ -135,7 +135,7 @@ def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
     banners = {
         reason: lines for reason, lines in by_reason.items() if len(lines) > 1 or _is_of_build(lines[0])
     }
-    skipped = [row for row in rows if row.state is LineState.SKIPPED]
+    skipped = [row for row in rows if row.state is LineState.SKIPPED and not row.line.missing]
     for lines in banners.values():
         ended = {line.item for line in lines}
         while more := [row for row in skipped if not ended.isdisjoint(row.item.needs)]:

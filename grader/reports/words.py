@@ -25,7 +25,7 @@ MOST_TEXT_LINES = 100
 """Lines of it."""
 
 
-SAME_FILES = "handed in the same files, byte for byte"
+SAME_FILES = "handed in the same graded files, byte for byte"
 """Said to staff of students who are no team."""
 RIGHT_SO_FAR = "needs a GPU; right in the simulator"
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.model.observation import NOT_IMPORTED, STUDENTS_DOING, Outcome
+from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
 from grader.model.options import files_named
 from grader.model.score import Line, Scorecard, Standing
 from grader.scoring.judge import JudgedItem, for_person, judge, quoted
@@ -108,6 +108,9 @@ def _gate(
     needed = [(items[name], verdicts[name]) for name in item.needs]
     settled = [(need, verdict) for need, verdict in needed if verdict.standing is not Standing.PROVISIONAL]
     lost = [(need, verdict) for need, verdict in settled if verdict.fraction < 1]
+    own = observations.get(item.id)
+    if lost and own is not None and own.outcome is Outcome.REFUSED and MISSING_FILE in own.facts:
+        return None  # what it lacks itself is to be mended as well, and costs its points by itself
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
         return JudgedItem(

@@ -104,10 +104,12 @@ class Items:
         self._devices.keep(max(map(self.gpus_for, later), default=0))
 
     def _gate(self, task: Task, options: Any) -> Observation | None:
+        refused = without_its_file(task, self._job, programs_named(options))
+        is_absent = refused is not None and refused.outcome is Outcome.REFUSED  # told beside what else failed
         failed = [name for name in task.needs if self._passed.get(name) is False]
-        if failed:
+        if failed and not is_absent:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
-        if refused := without_its_file(task, self._job, programs_named(options)):
+        if refused:
             return refused
         simulates = self._kinds[task.check].simulates(options)
         note = self._devices.lacking(

@@ -151,14 +151,14 @@ def test_students_with_the_same_files_are_named_to_staff_alone(course):
     archives = [course.submit(name, WRONG) for name in ("ben", "ann", "cem")]
     archives += [course.submit(name, reference) for name in ("eva", "fay")]
     done = course.run("run", *archives, "--gradebook", "gradebook.db")
-    line = "tiny: ann, ben, cem+dan: handed in the same files, byte for byte, which costs nothing; "
-    assert [told for told in done.stderr.splitlines() if "the same files" in told] == [
+    line = "tiny: ann, ben, cem+dan: handed in the same graded files, byte for byte, which costs nothing; "
+    assert [told for told in done.stderr.splitlines() if "byte for byte" in told] == [
         f"grader: {line}look how that came about"
     ]
     told = json.loads(course.run("report", "--json", "--out", "class.html").stdout)
     assert told["same_files"] == [["ann", "ben", "cem+dan"]]
     page = (course.cwd / "class.html").read_text()
-    assert "Handed in the same files, byte for byte; this costs nothing" in page
+    assert "Handed in the same graded files, byte for byte; this costs nothing" in page
     assert "<li>ann, ben, cem+dan</li>" in page
     for file in course.out.glob("tiny/*/feedback/*"):
         assert "byte for byte" not in file.read_text(), file

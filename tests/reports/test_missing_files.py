@@ -93,6 +93,24 @@ def test_two_files_are_two_sentences():
     assert "more.py was not handed in. This costs 2.5 points in 1 item." in text
 
 
+def test_a_file_that_is_missing_is_told_beside_what_the_item_needs_and_was_lost():
+    """The page says both at once: who mends the one would hear of the other a round later."""
+    items = [THREE[0], replace(THREE[1], needs=("a",)), replace(THREE[2], needs=("a",))]
+    broken = Observation(item="a", outcome=Outcome.NOT_BUILT, note="a.cpp:3: expected ;")
+    skipped = Observation(item="c", outcome=Outcome.SKIPPED, note="needs a")
+    rubric, evidence, card = card_of(items, [broken, lost("b"), skipped])
+    text = " ".join(table(card).split())
+    assert f"{SENTENCE}. This costs 2.5 points in 1 item." in text
+    assert [line.reason for line in card.lines] == [
+        "a.cpp:3: expected ;",
+        "work.py was not handed in",
+        'skipped: needs "Item a"',
+    ]
+    page = Html().render(student_view(rubric, evidence, card, now=datetime(2026, 1, 1, tzinfo=UTC)))
+    assert "7.5 points lost" in page
+    assert "Nothing else could be looked at in 1 item: mend this first." in page
+
+
 def test_what_needs_an_item_without_its_file_is_part_of_the_cost():
     items = [THREE[0], replace(THREE[1], needs=("a",)), replace(THREE[2], needs=("b",))]
     skipped = [Observation(item=name, outcome=Outcome.SKIPPED, note="") for name in "bc"]

@@ -175,6 +175,15 @@ def test_an_item_whose_file_is_missing_waits_for_no_device_and_runs_nothing(run)
     assert "lost" not in kind.setups
 
 
+def test_a_file_that_is_missing_is_told_though_what_the_item_needs_failed_as_well(run):
+    items, _, _ = run()
+    items.note(task("build"), Observation(item="build", outcome=Outcome.CRASHED))
+    seen = items.observe(replace(task("lost"), calls=("other",), needs=("build",)))
+    assert (seen.outcome, seen.note) == (Outcome.REFUSED, "other.py was not handed in")
+    skipped = items.observe(replace(task("there"), calls=("network",), needs=("build",)))
+    assert skipped.outcome is Outcome.SKIPPED
+
+
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
