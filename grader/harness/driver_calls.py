@@ -19,23 +19,10 @@ if TYPE_CHECKING:
     from grader.harness.compare import Comparison
 
 
-MOST_CALLS = 3
-"""Functions of the student's that are named of one that calls them."""
 LOADERS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library"})
 """Names in ctypes and numpy by which libraries are loaded."""
 LONGEST_STATEMENT = 120
 """Characters of a statement of the course that are shown."""
-
-
-def names_of_calls(driver: Path, function: str, files: Collection[str], variable: str = "") -> str:
-    """Say which functions of the student's files a function of the driver calls; empty for none.
-
-    Those of a library count that the driver finds by the `variable` of the build.
-    """
-    modules = {file.removesuffix(".py").replace("/", ".") for file in files if file.endswith(".py")}
-    used = calls_of_students(driver, function, modules, variable)
-    names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
-    return f"; {function}() is the course's, and calls your {names}" if used else ""
 
 
 def statement_at(file: Path, line: int) -> str:
@@ -204,14 +191,21 @@ def with_status(
 
 def functions_in(assignment: Path, module: str) -> frozenset[str]:
     """Return the functions and classes of a module of the reference or the course, by its file's syntax."""
+    file = f"{module.replace('.', '/')}.py"
+    return _defined(assignment / "reference" / file) | _defined(assignment / "given" / file)
+
+
+def driver_with(course_files: Path, function: str) -> str:
+    """Return the module of the course's files that defines a function of this name; empty if none does."""
+    files = sorted(course_files.glob("*.py"))
+    return next((file.stem for file in files if function in _defined(file)), "")
+
+
+def _defined(file: Path) -> frozenset[str]:
     import ast
 
-    functions: set[str] = set()
-    for folder in ("reference", "given"):
-        file = assignment / folder / f"{module.replace('.', '/')}.py"
-        kinds = ast.FunctionDef | ast.ClassDef
-        functions |= {node.name for node in parsed(file).body if isinstance(node, kinds)}
-    return frozenset(functions)
+    kinds = ast.FunctionDef | ast.ClassDef
+    return frozenset(node.name for node in parsed(file).body if isinstance(node, kinds))
 
 
 def asks_for_module(course_files: Path, module: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.contracts.call import Call
@@ -18,8 +18,8 @@ from grader.harness.driver_calls import (
     asks_for_file,
     asks_for_module,
     asks_for_name,
+    calls_of_students,
     functions_in,
-    names_of_calls,
     statement_at,
     students_files,
 )
@@ -43,7 +43,10 @@ WITHOUT_A_LINE = frozenset({Outcome.TIMED_OUT, Outcome.CRASHED, Outcome.OUT_OF_M
 _LACKS_NAME = re.compile(
     r"AttributeError: module '([\w.]{1,80})' has|ImportError: cannot import .* from '([\w.]{1,80})'"
 )
+_OTHER_ARGUMENTS = re.compile(r"\bTypeError: (?:\w+\.)*(\w+)\(\) (?:missing|takes|got) ")
 _NO_FUNCTION = "there is no function "
+MOST_CALLS = 3
+"""Functions of the student's that are named of one that calls them."""
 MOST_FILES = 3
 """Files of the submission that are named of those which one of the course imports."""
 EMPTY_AT_MOST = 4096
@@ -204,9 +207,17 @@ class Explanations:
 
     def _calls_in_driver(self, module: str, function: str) -> str:
         """Name the student's functions that a driver's function calls; empty for none."""
+        used = self._called_by_driver(module, function)
+        names = ", ".join(f"{name}()" for name in used[:MOST_CALLS])
+        return f"; {function}() is the course's, and calls your {names}" if used else ""
+
+    def _called_by_driver(self, module: str, function: str) -> tuple[str, ...]:
+        """Return the student's functions that a driver's function calls."""
         driver = self._given / f"{module.replace('.', '/')}.py"
+        files = (PurePosixPath(file) for file in self.job.submission.files)
+        modules = {".".join(file.with_suffix("").parts) for file in files if file.suffix == ".py"}
         variable = self.job.build.variable if self.job.build else ""
-        return names_of_calls(driver, function, self.job.submission.files, variable)
+        return calls_of_students(driver, function, modules, variable)
 
     def _of_course(self, module: str, function: str, call: Call) -> str:
         """Name the driver's line at which a call failed that has no line of the student's, and what it calls.
@@ -224,9 +235,22 @@ class Explanations:
         calls = self._calls_in_driver(module, function)
         statement = "" if "AssertionError" in call.note else statement_at(self._given / file, line)
         place = f"given/{file}:{line}: {statement}" if statement else ""
+        if theirs := self._wrong_arguments(module, function, call.note):
+            return f"; that is your {theirs}(), as the course calls it{place and f': {place}'}"
         if calls:
             return f"{calls}; {place}" if place else calls
         return f"; {function}() is the course's: {place}" if place else ""
+
+    def _wrong_arguments(self, module: str, function: str, note: str) -> str:
+        """Return the student's function that a driver's function called with other arguments than it takes.
+
+        It may be called as that of the driver, which is named in front.
+        """
+        called = _OTHER_ARGUMENTS.search(note)
+        if called is None:
+            return ""
+        used = self._called_by_driver(module, function)
+        return next((name for name in used if name.rpartition(".")[2] == called[1]), "")
 
     def _of_import(self, module: str, imported: Call) -> str:
         """Explain a failed import by work that takes too long, or by a GPU that it does not get; or not."""

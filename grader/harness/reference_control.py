@@ -18,7 +18,7 @@ from grader.coursesyntax import keyword_line
 from grader.errors import GraderError, NotObservedError, ReferenceFailedError
 from grader.files import holds_file
 from grader.harness.built import BUILT
-from grader.harness.driver_calls import functions_in
+from grader.harness.driver_calls import driver_with, functions_in
 from grader.harness.missing import lacked_module, lacked_name, undefined
 from grader.harness.tracebacks import innermost_first
 from grader.installed import missing_error, nearest
@@ -32,6 +32,7 @@ REPLAY_CALLS = 10
 """The reference makes them again in the time that so many calls may take, so that they end."""
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w{1,80})'")
 _PRODUCT = re.compile(rf"{BUILT}/([\w.+/-]{{1,200}})")
+_CALLED = re.compile(r"(\w+)\(\): ")
 _NO_FILE = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([^'/]+)'")
 NOT_STARTED = (126, 127)
 """A shell ends so for a program that it cannot start, and for one that it does not find."""
@@ -155,6 +156,9 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)
     advice = _of_products(call.note, others) or _of_names(call.note, folder)
+    called = _CALLED.match(call.note)
+    if called and where.startswith("reference/") and (driver := driver_with(folder / "given", called[1])):
+        advice = advice or f"given/{driver}.py has a {called[1]} as well; did you mean {driver}.{called[1]}?"
     advice = advice or "correct the course's files or its limits"
     return ReferenceFailedError(f"{line}; {advice}", output=output)
 

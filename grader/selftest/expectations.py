@@ -175,7 +175,14 @@ def _objections(
     rubric = rubrics.get(name)
     if rubric is None:
         if name not in rubrics:
-            message = "has no rubric of its own name; name one with rubric:"
+            grading = [
+                each
+                for each, other in rubrics.items()
+                if other and other.assignment == expectation.assignment
+            ]
+            advice = f"write rubric: {' or '.join(grading)}" if grading else "name one with rubric:"
+            rename = f"rename {grading[0]}.yaml to {name}.yaml, or " if len(grading) == 1 else ""
+            message = f"rubrics/ has no {name}.yaml; {rename}{advice}"
             yield Problem(path=("assignment",), message=message)
         return
     if rubric.assignment != expectation.assignment:

@@ -1244,6 +1244,15 @@ def test_what_a_submission_must_earn_is_held_against_the_rubric(course):
     ]
 
 
+def test_a_rubric_of_another_name_than_its_assignment_is_named_to_submissions_that_name_none(course):
+    (course / RUBRIC).rename((course / RUBRIC).with_name("vector.yaml"))
+    lines = [line for line in told(course) if line.startswith("tests/")]
+    assert lines
+    for line in lines:
+        advice = "rename vector.yaml to vectors.yaml, or write rubric: vector"
+        assert line.endswith(f"/expected.yaml:1:1: assignment: rubrics/ has no vectors.yaml; {advice}")
+
+
 def test_a_rubric_that_is_wrong_is_no_mistake_of_the_submissions(course):
     path = course / RUBRIC
     path.write_text(path.read_text().replace("points: 10", "points: 11", 1))

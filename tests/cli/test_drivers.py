@@ -221,8 +221,8 @@ CALLS = "; double() is the course's, and calls your work.train()"
         ),
         (
             "def train(): return abs\n",
-            f"TypeError: train() takes 0 positional arguments but 1 was given{CALLS}; "
-            "given/driver.py:4: network = work.train(...)",
+            "TypeError: train() takes 0 positional arguments but 1 was given; that is your work.train(), "
+            "as the course calls it: given/driver.py:4: network = work.train(...)",
         ),
         (  # raised in a library
             "import json\ndef train(n): return json.loads\n",
