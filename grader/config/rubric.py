@@ -262,11 +262,13 @@ class _Draft:
         """Check that `expected.py` has the oracle of each item that leaves its name out."""
         if self.facts is None or self.facts.oracles is None:
             return
+        misspelt = {each.path for each in self.reading.problems}
         for index, values in enumerate(self.items):
             kind = self.kinds.get(values.get("check", ""))
             for key in fields(kind.Options) if kind else ():
                 function = values.get(key.metadata.get("like", ""), "").rpartition(".")[2]
-                if function and not values.get(key.name) and function not in self.facts.oracles:
+                named = values.get(key.name) or ("items", index, key.name) in misspelt
+                if function and not named and function not in self.facts.oracles:
                     message = f"expected.py has no {function}; write it there, or name another by {key.name}"
                     message += f"; {suggestion(function, self.facts.oracles)}"
                     self.reading.wrong(("items", index, key.metadata["like"]), message)

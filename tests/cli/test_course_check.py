@@ -1244,6 +1244,17 @@ def test_what_a_submission_must_earn_is_held_against_the_rubric(course):
     ]
 
 
+def test_an_oracle_that_is_misspelt_is_one_mistake(course):
+    """Where no oracle has the function's own name, which is why another one is named."""
+    oracle, rubric = course / EXPECTED, course / RUBRIC
+    oracle.write_text(oracle.read_text().replace("def saxpy", "def naive"))
+    of = "    of: vectors.saxpy"
+    assert of in rubric.read_text()
+    rubric.write_text(rubric.read_text().replace(of, f"    expected: naiv\n{of}"))
+    (line,) = told(course)
+    assert line.endswith('.expected: no function of expected.py is called "naiv"; did you mean naive?')
+
+
 def test_a_rubric_of_another_name_than_its_assignment_is_named_to_submissions_that_name_none(course):
     (course / RUBRIC).rename((course / RUBRIC).with_name("vector.yaml"))
     lines = [line for line in told(course) if line.startswith("tests/")]
