@@ -34,7 +34,7 @@ def unnumbered_answers(
         }
     if len(questions) == 1:
         text = "\n".join(line.text for line in lines).strip()
-        why = _other_number(document, lines, next(iter(questions)))
+        why = _other_number(document, lines, next(iter(questions))) if text else _repeated(document, blocks)
         answer = WrittenAnswer(
             text=text,
             page=document.blocks[blocks[0]].page,
@@ -59,6 +59,12 @@ def unnumbered_answers(
         }
     why = "nothing is numbered and no question is repeated, so that it cannot be told which text answers it"
     return {label: WrittenAnswer(certain=False, why=why) for label in questions}
+
+
+def _repeated(document: Document, blocks: Sequence[int]) -> str:
+    """Say that one text stands on every page, which is a running head elsewhere; empty if it counts pages."""
+    same = len({document.blocks[number].text.strip() for number in blocks}) == 1
+    return "the same text stands on each of its pages, and nothing else" if same else ""
 
 
 def _other_number(document: Document, lines: Sequence[DocumentLine], question: str) -> str:

@@ -84,3 +84,17 @@ def test_the_only_answer_is_uncertain_under_the_number_of_another_question(text,
     document = Document(path="answers.txt", format="text", pages=1, blocks=blocks)
     answer = answers_by_question(document, {"2": ""})["2"]
     assert (answer.certain, answer.why, "7" in answer.text) == (not why, why, True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        (("Page 1", "Page 2"), ""),
+        (("Seven.", "Seven.", "Seven."), "the same text stands on each of its pages, and nothing else"),
+    ],
+)
+def test_pages_of_running_heads_alone_are_no_answer(texts, why):
+    blocks = tuple(TextBlock(text=text, page=page) for page, text in enumerate(texts, start=1))
+    document = Document(path="answers.pdf", format="pdf", pages=len(texts), blocks=blocks)
+    answer = answers_by_question(document, {"2": ""})["2"]
+    assert (answer.missing, answer.certain, answer.why) == (True, not why, why)
