@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 
 MB = 2**20
 NAMED_AT_MOST = 10
+MOST_OPENED = 4
+"""PDFs that are opened of those that fit one pattern."""
 
 
 class Files(CheckKind):
     """Look at the names and sizes of what was handed in; nothing runs.
 
     A required file counts if it is there under exactly this name and is not empty. With `pdf: opened` a PDF
-    is opened as well: a text, a Word file or an empty page under its name does not count. What tools leave
-    behind (`__pycache__`, `.DS_Store`, build products, archives in it) is never held against anybody.
+    is opened as well: a text, a Word file or an empty page under its name does not count. Of those that fit a
+    pattern the first four are opened. What tools leave behind (`__pycache__`, `.DS_Store`, build products,
+    archives in it) is never held against anybody.
     """
 
     name: ClassVar[str] = "files"
@@ -158,9 +161,12 @@ def _is_pdf(file: str) -> bool:
 
 
 def _opened(context: CheckContext, case: Case, files: Sequence[str]) -> Case | Observation:
-    """The same case, where one of these files must be a PDF that shows something; or a fault of ours."""
+    """The same case, where one of these files must be a PDF that shows something; or a fault of ours.
+
+    Each is opened in a sandbox, which may take all of its time, so that no more than the first ones are.
+    """
     looked: list[Case] = []
-    for file in files:
+    for file in files[:MOST_OPENED]:
         report = read_report(context, file)
         if isinstance(report, Observation):
             return report
@@ -172,7 +178,9 @@ def _opened(context: CheckContext, case: Case, files: Sequence[str]) -> Case | O
         else:
             return replace(case, agrees={**case.agrees, "opens": True})
     # what may be right, and cannot be opened here, is left to a person
-    return next((each for each in looked if all(each.agrees.values())), looked[0])
+    case = next((each for each in looked if all(each.agrees.values())), looked[0])
+    left_out = f"; {len(files)} PDFs fit, and the first {MOST_OPENED} are opened"
+    return replace(case, note=case.note + left_out) if len(files) > MOST_OPENED else case
 
 
 def _met(case: Case) -> bool | None:

@@ -191,3 +191,13 @@ def test_a_file_that_is_asked_for_is_not_the_one_that_was_meant():
 def test_a_pdf_that_is_only_named_is_not_opened():
     found = award({"hw1.pdf": 20}, required=("hw1.pdf",))
     assert found.fraction == 1.0
+
+
+def test_of_many_pdfs_the_first_ones_are_opened(real_context, tmp_path):
+    files = {f"page{number}.pdf": "no PDF" for number in range(5)}
+    context = real_context(files, {})
+    chosen = options(required=("*.pdf",), pdf="opened")
+    (tmp_path / "workspace" / "page4.pdf").write_bytes(pdf("A page."))
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
+    assert found.fraction == 0
+    assert found.reason.endswith("; 5 PDFs fit, and the first 4 are opened")
