@@ -101,6 +101,29 @@ def test_an_input_array_inside_a_list_that_is_changed_is_noticed(classroom):
         assert subject.call("change", case([np.zeros(2), np.zeros(2)])).changed_inputs == ("argument 1",)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a.shape = (3, 2)",
+        "a.dtype = 'i8'",
+        "a.strides = (0, 0)",
+        "a.flags.writeable = False",
+        "c[0].shape = (2, 2)",
+        "d['k'] = d.pop('k')",
+    ],
+)
+def test_the_form_of_an_array_and_the_order_of_a_dict_are_changed_in_place_as_well(classroom, change):
+    arguments = case(np.zeros((2, 3)), [np.zeros(4)], {"k": 1, "l": 2})
+    with classroom.submit(f"def change(a, c, d): {change}") as subject:
+        name = {"a": "argument 1", "c": "argument 2", "d": "argument 3"}[change[0]]
+        assert subject.call("change", arguments).changed_inputs == (name,)
+
+
+def test_a_list_that_is_written_anew_with_equal_numbers_is_as_it_was(classroom):
+    with classroom.submit("def change(a): a[:] = [x * 1.0 for x in a]") as subject:
+        assert subject.call("change", case([1.5, 2.5])).changed_inputs == ()
+
+
 def test_a_missing_function_is_refused_with_the_name_that_is_nearly_right(classroom):
     with classroom.submit("def sigmiod(x): return x") as subject:
         call = subject.call("sigmoid", case(1))
