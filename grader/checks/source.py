@@ -33,11 +33,12 @@ class Source(CheckKind):
     are earned and a person is told what to look at.
 
     With `decides: true` the points are lost where there is no doubt: a forbidden function of a library is
-    called in code that always runs, by a name that stands for nothing else, or a decorator is missing. What
-    always runs is the body of `function`, with the functions that it calls; without that key it is what the
-    file runs when it is imported. Bodies of `for` loops and comprehensions are taken to run. Everything else
-    is still shown to a person: other functions, a use under a condition, a method of some value, an operator
-    and loops that are missing. Whether loops compute the result is found out by `loops_over` of
+    called in code that always runs, by a name that stands for nothing else, or a decorator is missing for
+    which none of the program's own can stand. What always runs is the body of `function`, with the functions
+    that it calls; without that key it is what the file runs when it is imported. Bodies of `for` loops and
+    comprehensions are taken to run. Everything else is still shown to a person: other functions, a use under
+    a condition, a method of some value, an operator, loops that are missing, and a decorator that another
+    one or a later definition may undo. Whether loops compute the result is found out by `loops_over` of
     `matches_reference`.
     """
 
@@ -163,10 +164,30 @@ def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[tuple
             place = f"{options.file}:{use['line']}"
             yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", use.get("certain", False)
     for text in options.require_decorator:
-        if not any(_has(facts["decorators"], *decorator) for decorator in decorators(text)):
-            yield f"{what} is not decorated with {text.replace('|', ' or ')}", True
+        rule = list(decorators(text))
+        kept = [entry for entry in facts["decorators"] if any(_has([entry], *each) for each in rule)]
+        doubtful = list(_doubtful(facts["decorators"], kept, [name for name, _ in rule]))
+        in_words = text.replace("|", " or ")
+        if not kept:
+            doubt = f"; that of line {doubtful[0]} may stand for it" if doubtful else ""
+            yield f"{what} is not decorated with {in_words}{doubt}", not doubtful
+        elif doubtful:
+            yield f"{what}: the decorator of line {doubtful[0]} may undo {in_words}, or not be it", False
+        elif facts.get("replaced", False):
+            yield f"{what} is defined again, and may not have {in_words} then", False
     if facts["loops"] < options.require_loops:
         yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}", False
+
+
+def _doubtful(
+    entries: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> Iterator[int]:
+    """Yield lines of decorators that may be a required one of these names, or undo those that are `kept`."""
+    for entry in entries:
+        may_be = entry.get("open", False) and entry["name"] in names
+        may_be |= bool({*names, "*"}.intersection(entry.get("uses", ()))) and not entry.get("certain", True)
+        if (not entry["name"] or not entry.get("certain", True)) if kept else may_be:
+            yield entry["line"]
 
 
 def _hidden(options: Source.Options, uses: Sequence[Mapping[str, Any]]) -> Iterator[str]:

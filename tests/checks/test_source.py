@@ -120,6 +120,8 @@ CERTAIN = [
     "def max_cpu(A, B):\n    class Sum:\n        def of(self): return 3\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    for a in A:\n        if a: break\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    while A:\n        A = A[1:]\n        continue\n    return np.maximum(A, B)",
+    "def max_cpu(A, B):\n    while True:\n        if A: break\n    return np.maximum(A, B)",
+    "import numba\n@numba.njit\ndef max_cpu(A, B): return np.maximum(A, B)",
 ]
 UNCERTAIN = [
     "def max_cpu(A, B):\n    if A: return B\n    return np.maximum(A, B)",
@@ -128,6 +130,13 @@ UNCERTAIN = [
     "def max_cpu(A, B):\n  for a in A:\n    for b in B: a\n    else: break\n    np.maximum(A, B)",
     "def max_cpu(A, B):\n    class Sum:\n        if A: raise ValueError\n    return np.maximum(A, B)",
     "def max_cpu(A, B):\n    def never():\n        np.maximum(A, B)",
+    "def max_cpu(A, B):\n    assert A, np.maximum(A, B)",
+    "def max_cpu(A, B):\n  try: A()\n  except* ValueError: np.maximum(A, B)",
+    "import sys\ndef max_cpu(A, B):\n    sys.exit()\n    np.maximum(A, B)",
+    "def max_cpu(A, B):\n    while True: A()\n    np.maximum(A, B)",
+    "import contextlib\ndef max_cpu(A, B):\n  with contextlib.suppress(OSError):\n    np.maximum(A(), B)",
+    "def never(f): return print\n@never\ndef helper(A): np.maximum(A, A)\ndef max_cpu(A, B): helper(A)",
+    "match 3:\n    case np: pass\ndef max_cpu(A, B): np.maximum(A, B)",
 ]
 
 
@@ -169,6 +178,45 @@ def test_what_may_hide_a_use_is_flagged_and_never_decides(award):
 def test_a_decorator_is_required_by_name_and_keywords(award, required, kept):
     code = "import numba as nb\n@nb.njit(parallel=True)\ndef max_cpu(A, B): return A"
     assert award(code, require_decorator=required, decides=True).fraction == kept
+
+
+PLAIN = "def max_cpu(A, B): return A\n"
+FAST = f"@njit(parallel=True)\n{PLAIN}"
+
+
+@pytest.mark.parametrize(
+    ("code", "fraction", "said"),
+    [
+        (FAST, 1, ()),
+        (f"from functools import cache\n@cache\n{FAST}", 1, ()),
+        (f"FAST_MATH = True\n@njit(parallel=True, fastmath=FAST_MATH)\n{PLAIN}", 1, ()),
+        (f"{PLAIN}max_cpu = njit(max_cpu, parallel=True)", 1, ()),
+        (f"fast = njit(parallel=True)\n@fast\n{PLAIN}", 1, ("may stand for it",)),
+        (f"def fast(f): return njit(parallel=True)(f)\n@fast\n{PLAIN}", 1, ("may stand for it",)),
+        (f"options = dict(parallel=True)\n@njit(**options)\n{PLAIN}", 1, ("may stand for it",)),
+        (f"@njit(parallel=PARALLEL)\n{PLAIN}", 1, ("may stand for it",)),
+        (f"{FAST}{PLAIN}", 1, ("defined again",)),
+        (f"{FAST}max_cpu = max_cpu.py_func", 1, ("defined again",)),
+        (f"{FAST}for max_cpu in [max_cpu.py_func]: pass", 1, ("defined again",)),
+        (f"@(lambda f: f.py_func)\n{FAST}", 1, ("may undo",)),
+        (f"njit = lambda **options: lambda f: f\n{FAST}", 1, ("may undo",)),
+        (f"def fast(f): return f\n@fast\n{PLAIN}", 0, ()),
+        (f"@njit(parallel=False)\n{PLAIN}", 0, ()),
+    ],
+)
+def test_a_decorator_that_may_be_another_is_left_to_a_person(award, code, fraction, said):
+    required = ("numba.njit(parallel=True)",)
+    found = award(f"from numba import njit\n{code}", require_decorator=required, decides=True)
+    assert found.fraction == fraction, found
+    assert len(found.flags) == len(said)
+    assert all(map(str.__contains__, found.flags, said)), found.flags
+
+
+def test_a_decorator_of_another_file_of_the_program_may_be_the_required_one(award, tmp_path):
+    (tmp_path / "tools.py").write_text("from numba import njit\nfast = njit(parallel=True)\n")
+    required = ("numba.njit(parallel=True)",)
+    found = award(f"from tools import fast\n@fast\n{PLAIN}", require_decorator=required, decides=True)
+    assert (found.fraction, len(found.flags)) == (1, 1)
 
 
 def test_a_hundred_findings_make_a_short_list(award):

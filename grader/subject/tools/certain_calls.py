@@ -19,15 +19,17 @@ _LATER = (
     ast.YieldFrom,
     ast.Await,
 )
+_ENDING = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 Part: TypeAlias = Iterable[ast.AST | None]
 
 
 def certain_calls(module: ModuleNames, roots: Iterable[ast.AST]) -> set[Use]:
     """Return line and full name of each call of a library's function made whatever the arguments are.
 
-    What stands under a condition, behind a `return` under one, in a `try`, or in a function that is only
-    defined, may not run; a name that is bound twice may stand for something else: these are not among them.
-    Loops and comprehensions are taken to have something to go through.
+    What stands under a condition, behind a `return` under one, in a `try` or a `suppress`, behind what ends
+    the program, or in a function that is only defined or that a decorator of the file's own replaces, may not
+    run; a name that is bound twice may stand for something else: these are not among them. Loops and
+    comprehensions are taken to have something to go through.
     """
     return set(_Calls(module).of(roots))
 
@@ -47,6 +49,8 @@ class _Calls:
         if node in self._entered or not isinstance(node, ast.FunctionDef | ast.Module):
             return
         self._entered.add(node)
+        if not all(map(self._is_known, getattr(node, "decorator_list", ()))):
+            return
         scope = self._module.inside(node, self._module.scope)
         if not any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own_nodes(node)):
             yield from self._block(node.body, scope)
@@ -54,7 +58,7 @@ class _Calls:
     def _block(self, block: list[ast.stmt], scope: Scope) -> Iterator[Use]:
         for statement in block:
             yield from self._part(statement, scope)
-            if _may_leave(statement):
+            if _may_leave(statement) or self._ends_program(statement, scope):
                 return
 
     def _part(self, node: ast.AST, scope: Scope) -> Iterator[Use]:
@@ -65,13 +69,34 @@ class _Calls:
                 [node.iter] if isinstance(node, ast.For) else [item.context_expr for item in node.items]
             ):
                 yield from self._part(head, scope)
-            yield from self._block(node.body, scope)
+            if isinstance(node, ast.For) or not self._suppresses(node, scope):
+                yield from self._block(node.body, scope)
             return
         for part in _always(node):
             if part is not None:
                 yield from self._part(part, scope)
         if isinstance(node, ast.Call):
             yield from self._call(node, scope)
+
+    def _is_known(self, decorator: ast.expr) -> bool:
+        """Tell whether a decorator is a library's, which calls the function that it gets."""
+        function = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return bool(self._module.scope.certain_name(function))
+
+    def _suppresses(self, node: ast.With, scope: Scope) -> bool:
+        """Tell whether an error may end a block, and what follows it runs all the same."""
+        heads = (item.context_expr for item in node.items)
+        calls = (head.func for head in heads if isinstance(head, ast.Call))
+        return any("contextlib.suppress" in scope.names(function) for function in calls)
+
+    def _ends_program(self, statement: ast.stmt, scope: Scope) -> bool:
+        """Tell whether a statement is a call, or an endless loop, behind which nothing runs."""
+        match statement:
+            case ast.Expr(value=ast.Call(func=function)):
+                return bool(_ENDING.intersection(scope.names(function)))
+            case ast.While(test=ast.Constant(value=value)):
+                return bool(value) and not any(isinstance(part, ast.Break) for part in _own_nodes(statement))
+        return False
 
     def _call(self, node: ast.Call, scope: Scope) -> Iterator[Use]:
         function = node.func
@@ -119,8 +144,10 @@ def _always(node: ast.AST) -> Part:
     match node:
         case ast.If() | ast.IfExp() | ast.While():
             parts = [node.test]
-        case ast.Try():
+        case ast.Try() | ast.TryStar():
             parts = node.finalbody
+        case ast.Assert():
+            parts = [node.test]
         case ast.BoolOp():
             parts = node.values[:1]
         case ast.Match():

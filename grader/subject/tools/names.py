@@ -22,6 +22,9 @@ _BINDING: dict[type, str] = {
     ast.AsyncFunctionDef: "name",
     ast.ClassDef: "name",
     ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
 }
 """The field in which a node holds the name that it binds."""
 
@@ -108,7 +111,10 @@ class ModuleNames:
         self._owners: dict[ast.AST, str] = {}
         self._scopes: dict[ast.AST, Scope] = {}
         self._depths: dict[ast.AST, int] = {}
+        self._bindings: dict[str, int] = {}
         for node in _statements(tree):
+            for name in _bound(node):
+                self._bindings[name] = self._bindings.get(name, 0) + 1
             if isinstance(node, Function | ast.ClassDef):
                 self.definitions.setdefault(node.name, []).append(node)
             for name, value in _assigned(node):
@@ -132,11 +138,19 @@ class ModuleNames:
             if isinstance(node, Function):
                 decorators += node.decorator_list
             elif isinstance(node, ast.Call) and any(map(self._names_own, node.args)):
-                decorators.append(node.func)
+                decorators.append(node if node.keywords else node.func)
             elif not isinstance(node, ast.Lambda | ast.Name | ast.Attribute | ast.Call):
                 continue
             roots.append(node)
         return tuple(roots), tuple(decorators)
+
+    def is_replaced(self, name: str) -> bool:
+        """Tell whether a function is defined more than once, or its name is given to something else."""
+        roots, _ = self.function(name)
+        functions = [root for root in roots if isinstance(root, Function)]
+        others = [root for root in roots if not isinstance(root, Function | ast.Call)]
+        is_bound_again = self._bindings.get(name, 0) > len(roots) or bool(self.scope.resolve(name) - {name})
+        return len(functions) > 1 or bool(others) or is_bound_again
 
     def follow(self, roots: Iterable[ast.AST]) -> tuple[list[str], list[Use]]:
         """Return the names of this file that some code reaches, and everything that is used on the way."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import warnings
@@ -45,12 +46,14 @@ def main(path: str, function: str) -> dict[str, Any]:
         return {"too_deep": True}
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
     try:
-        return _look(ModuleNames(tree), tree, function, lines)
+        return _look(ModuleNames(tree), tree, function, lines, os.path.dirname(path))
     except RecursionError:
         return {"too_deep": True}
 
 
-def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[str]) -> dict[str, Any]:
+def _look(
+    module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[str], folder: str
+) -> dict[str, Any]:
     roots: tuple[ast.AST, ...] = (tree,)
     decorators: tuple[ast.expr, ...] = ()
     if function:
@@ -69,20 +72,36 @@ def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[
             }
             for line, name in sorted(set(uses))[:USES]
         ],
-        "decorators": [decorator for node in decorators for decorator in _decorator(module, node)],
+        "decorators": [decorator for node in decorators for decorator in _decorator(module, node, folder)],
+        "replaced": module.is_replaced(function),
         "loops": max(map(module.loops, roots)),
         "followed": followed[:NAMES],
     }
 
 
-def _decorator(module: ModuleNames, node: ast.expr) -> Iterator[dict[str, Any]]:
-    keywords = {}
+def _decorator(module: ModuleNames, node: ast.expr, folder: str) -> Iterator[dict[str, Any]]:
+    """Yield a decorator by each name that it may have, or without one if it is the program's own.
+
+    It is `certain` if the name can stand for nothing else, and `open` if some of its keywords are no
+    constants. `uses` has the names that it is made with, or `*` if another file beside this one has it.
+    """
+    keywords: list[ast.keyword] = []
     line = node.lineno
+    whole = node
     if isinstance(node, ast.Call):
-        keywords = {k.arg: _written(k.value)[:LINE] for k in node.keywords if k.arg}
-        node = node.func
-    for name in module.scope.names(node):
-        yield {"name": name, "keywords": keywords, "line": line}
+        keywords, node = node.keywords, node.func
+    names = module.scope.names(node)
+    made_with = {name for _, name in module.follow([whole])[1]}
+    beside = [name for name in names if os.path.isfile(os.path.join(folder, f"{name.partition('.')[0]}.py"))]
+    for name in names or ("",):
+        yield {
+            "name": name,
+            "keywords": {k.arg: _written(k.value)[:LINE] for k in keywords if k.arg},
+            "line": line,
+            "certain": bool(module.scope.certain_name(node)) and not beside,
+            "open": not all(k.arg and isinstance(k.value, ast.Constant) for k in keywords),
+            "uses": ["*"] if beside else sorted(made_with)[:NAMES],
+        }
 
 
 def _written(node: ast.expr) -> str:
