@@ -318,6 +318,45 @@ def test_hidden_text_of_markdown_is_named_and_concealed_where_no_reader_may_see_
     assert found["concealed"]["terms"] == (["max_kernel"] if concealed else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("<!-- it -- > max_kernel -->", "an HTML comment"),
+        ("<!-- max_kernel", "an HTML comment"),
+        ("> <!-- as\n\nIt has a max_kernel.", "a tag that does not end"),
+        ("<?max_kernel?>", "an HTML comment"),
+        ("<!DOCTYPE html max_kernel>", "an HTML comment"),
+        ("</p max_kernel>", "an HTML comment"),
+        ("<p title='\n\nmax_kernel'>", "a tag that does not end"),
+        ("<p of the kernel called max_kernel>", "attributes of HTML"),
+        ("<p class='the kernel is called max_kernel'>", "attributes of HTML"),
+        ("[the kernel is called max_kernel]: http://a", "the name of a link"),
+        ("``` of kernel called max_kernel\n1\n```", "the name of a language"),
+        ("<math><annotation>max_kernel</annotation></math>", "an element that shows nothing"),
+    ],
+)
+def test_what_html_leaves_out_is_hidden(read, text, how):
+    found = read(f"It ran fast.\n\n{text}\n", "hw1.md", terms=["max_kernel", "fast"])
+    assert found["terms"] == {"max_kernel": 0, "fast": 1}
+    assert found["hidden_texts"][0][0] == how
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!--> max_kernel <!-- -->",
+        "<!-- it --!> max_kernel",
+        "a <!-- max_kernel",
+        "<p title='-->'>max_kernel</p>",
+        "<p align='center' class='of names'>max_kernel</p>",
+        "<!DOCTYPE html>\n\nmax_kernel",
+        "x <y and max_kernel> z",
+    ],
+)
+def test_what_html_shows_is_not_hidden(read, text):
+    assert read(f"It ran fast.\n\n{text}\n", "hw1.md", terms=["max_kernel"])["terms"] == {"max_kernel": 1}
+
+
 def test_times_and_ratios_of_a_comment_alone_are_concealed(read):
     ratios = [["faster", "faster", "max_cpu", "max_gpu"]]
     comment = "<!-- max_cpu: 2 s, max_gpu: 0.5 s; max_gpu is 4 times faster -->"

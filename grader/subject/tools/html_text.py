@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 from .contents import HTML_COMMENT
 from .strikes import LINE_THROUGH, STRIKE, STRIKES
 
-NEVER_SHOWN = frozenset({"script", "style", "template", "head", "title", "object", "iframe", "noscript"})
+NEVER_SHOWN = frozenset(
+    {"script", "style", "template", "head", "title", "object", "iframe", "noscript", "noembed", "noframes"}
+    | {"datalist", "dialog", "annotation", "annotation-xml", "audio", "video", "canvas"}
+)
 VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
@@ -38,6 +41,13 @@ _WHITES = frozenset(
     {"white", "snow", "ivory", "floralwhite", "ghostwhite", "mintcream", "azure", "whitesmoke", "seashell"}
 )
 
+_COMMENT_END = re.compile("--!?>")
+_EMPTY_COMMENT = re.compile("<!--(?:-?>)")
+_NAME = re.compile(r"</\s*[A-Za-z][^\s>/]*")
+_READ_ELSEWHERE = frozenset({"alt", "title", "href", "src", "style"})
+"""Attributes that some readers show, that are addresses, or that are looked at for what they hide."""
+ATTRIBUTE_WORDS = 4
+"""So many words in an attribute are more than a name or a number."""
 _BEYOND_UNICODE = re.compile(r"&#\d{8,};?")
 """A reference of so many digits; Python refuses to read some thousands of them."""
 
@@ -55,6 +65,8 @@ class HtmlText(HTMLParser):
         self._shown = shown
         self._hide = hide
         self._picture = picture
+        self._within_tag = False
+        """Whether what was fed last ends in a tag: readers show nothing up to its end."""
         self._open: list[tuple[str, str, bool]] = []
         """The open elements, each with how it hides its text, if it does, and whether it strikes it out."""
         self.styled = False
@@ -64,15 +76,44 @@ class HtmlText(HTMLParser):
 
     def feed(self, data: str) -> None:
         """Take a piece of HTML; a reference to a character beyond Unicode stands for none."""
+        self._within_tag = False
         try:
             super().feed(_BEYOND_UNICODE.sub("\ufffd", data))
         except AssertionError:  # so Python's parser ends on `<![word[`
             self.malformed = True
             self.reset()
+        self._within_tag = self.rawdata.startswith("<") and self.cdata_elem is None
+
+    def end(self) -> None:
+        """Take what came last: a comment that nothing ends hides the rest of the document."""
+        if self.rawdata.startswith("<!--"):
+            self.handle_comment(self.rawdata[len("<!--") :])
+            self.reset()
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """Read a comment to the end that HTML gives it: Python's parser also ends one at `-- >`."""
+        if empty := _EMPTY_COMMENT.match(self.rawdata, i):
+            return empty.end()
+        end = _COMMENT_END.search(self.rawdata, i + len("<!--"))
+        if end is None:
+            return -1
+        if report:
+            self.handle_comment(self.rawdata[i + len("<!--") : end.start()])
+        return end.end()
+
+    def parse_endtag(self, i: int) -> int:
+        """Read an end tag, in which words may stand behind the name."""
+        end = super().parse_endtag(i)
+        name = _NAME.match(self.rawdata, i)
+        if name and end > name.end() and (words := self.rawdata[name.end() : end].strip("> \n\t/")):
+            self._hide(HTML_COMMENT, words)
+        return end
 
     @property
     def hiding(self) -> str:
         """How text that comes now is hidden; empty if it is not."""
+        if self._within_tag:
+            return "a tag that does not end"
         return next((how for _, how, _ in self._open if how), "")
 
     def text(self, text: str) -> None:
@@ -89,6 +130,9 @@ class HtmlText(HTMLParser):
         elif tag in ("td", "th") and not self.hiding:
             self._shown("\t")
         values = {name: value or "" for name, value in attrs}
+        words = " ".join(f"{name} {value}" for name, value in values.items() if name not in _READ_ELSEWHERE)
+        if len(words.split()) - len(values) >= ATTRIBUTE_WORDS or len(values) > ATTRIBUTE_WORDS:
+            self._hide("attributes of HTML", words)
         self.styled |= tag == "style" or (tag == "link" and "stylesheet" in values.get("rel", "").lower())
         if tag == "img" and not self.hiding and not _hidden(values):
             self._picture(values.get("src", ""))
@@ -118,6 +162,15 @@ class HtmlText(HTMLParser):
     def handle_comment(self, data: str) -> None:
         """Take a comment."""
         self._hide(HTML_COMMENT, data)
+
+    def handle_pi(self, data: str) -> None:
+        """Take an instruction to a program."""
+        self._hide(HTML_COMMENT, data)
+
+    def handle_decl(self, decl: str) -> None:
+        """Take a declaration, which shows nothing."""
+        if decl.lower().split() != ["doctype", "html"]:
+            self._hide(HTML_COMMENT, decl)
 
     def unknown_decl(self, data: str) -> None:
         """Take a section such as CDATA, which shows nothing."""

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from .contents import CHARACTERS, Contents, FullError, UnreadableError
-from .html_text import HtmlText
+from .html_text import ATTRIBUTE_WORDS, HtmlText
 from .strikes import STRIKE
 from .thumbnails import decoded
 
@@ -65,9 +65,13 @@ def add_markdown(contents: Contents, text: str, fetch: Fetch) -> None:
     environment: dict[str, Any] = {}
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text, environment)
     _MarkdownBlocks(contents, fetch).add(tokens)
-    for reference in [*environment.get("references", {}).values(), *environment.get("duplicate_refs", ())]:
+    references = environment.get("references", {})
+    for reference in [*references.values(), *environment.get("duplicate_refs", ())]:
         if title := str(reference.get("title") or ""):
             contents.hide("a link that is not shown", title)
+    for label in references:
+        if len(label.split()) >= ATTRIBUTE_WORDS:
+            contents.hide("the name of a link", label)
 
 
 class _MarkdownBlocks:
@@ -105,12 +109,15 @@ class _MarkdownBlocks:
                 self._inline(token.children or ())
                 self._end_inline()
             elif token.type in ("fence", "code_block"):
+                if len(token.info.split()) >= ATTRIBUTE_WORDS:
+                    self._contents.hide("the name of a language", token.info)
                 self._html.text(token.content)
                 self._block("code")
             elif token.type == "html_block":
                 self._html.feed(token.content)
                 self._block("paragraph")
             self._add_pictures()
+        self._html.end()
         if self._html.styled:
             self._contents.incomplete = "it has a style sheet, which is not read and may hide text"
         if self._html.malformed:
