@@ -343,7 +343,7 @@ def _exit_statuses(of: str, oracle: Callable[..., Any]) -> Collection[tuple[int 
     module, _, function = of.rpartition(".")
     code = getattr(unwrap(oracle), "__code__", None)  # a function of a library may have none
     folder = Path(code.co_filename).parent if code else Path()
-    return exit_statuses(folder / "given" / f"{module.replace('.', '/')}.py", function)
+    return exit_statuses(folder / "given", module, function)
 
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:

@@ -115,19 +115,20 @@ def students_files(course_files: Path, module: str, files: Collection[str]) -> t
     return tuple(imported)
 
 
-def exit_statuses(driver: Path, function: str) -> frozenset[structure.Path]:
+def exit_statuses(course_files: Path, module: str, function: str) -> frozenset[structure.Path]:
     """Return the places in a function's result at which the exit status of a program stands.
 
     That is what the function returns as `….returncode`, by itself or in a list, tuple or dict, also by way of
-    a variable or of another function of the driver. A file that cannot be read gives nothing.
+    a variable or of another function of the course's files. A file that cannot be read gives nothing.
     """
     import ast
 
-    functions = {node.name: node for node in parsed(driver).body if isinstance(node, ast.FunctionDef)}
-    pending, places = [function], set[structure.Path]()
-    while pending:
-        definition = functions.pop(pending.pop(), None)  # each once
-        nodes = list(ast.walk(definition)) if definition else []
+    pending, places = [(module, function)], set[structure.Path]()
+    for file, defined in pending:
+        tree = parsed(course_files / f"{file.replace('.', '/')}.py")
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        names = dict(_imported(tree))
+        nodes = list(ast.walk(functions[defined])) if defined in functions else []
         variables = {
             target.id: node.value
             for node in nodes
@@ -137,8 +138,10 @@ def exit_statuses(driver: Path, function: str) -> frozenset[structure.Path]:
         }
         for node in nodes:
             match node:
-                case ast.Return(value=ast.Call(func=ast.Name(id=other))):
-                    pending.append(other)
+                case ast.Return(value=ast.Call(func=ast.Name() | ast.Attribute() as called)):
+                    root, dot, rest = ast.unparse(called).partition(".")
+                    other, _, name = f"{names.get(root, f'{file}.{root}')}{dot}{rest}".rpartition(".")
+                    pending.extend({(other, name)}.difference(pending))
                 case ast.Return(value=ast.expr() as returned):
                     places.update(_statuses(returned, variables))
     return frozenset(places)

@@ -162,13 +162,31 @@ def nothing(text):
     ],
 )
 def test_where_a_driver_returns_the_status_of_a_program_is_read_from_it(tmp_path, function, places):
-    driver = tmp_path / "driver.py"
-    driver.write_text(PROGRAMS)
-    assert exit_statuses(driver, function) == places
+    (tmp_path / "driver.py").write_text(PROGRAMS)
+    assert exit_statuses(tmp_path, "driver", function) == places
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from driver import words\ndef lines(text): return words(text)",
+        "from driver import by_another as run\ndef lines(text): return run(text)",
+        "import driver\ndef lines(text): return driver.words(text)",
+        "import parts.driver as other\ndef lines(text): return other.words(text)",
+    ],
+)
+def test_the_status_is_read_from_the_file_whose_function_a_driver_calls(tmp_path, code):
+    for name in ("driver.py", "parts/driver.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(PROGRAMS)
+    (tmp_path / "lines.py").write_text(f"{code}\ndef words(text): return text\n")
+    assert exit_statuses(tmp_path, "lines", "lines") == {(0,)}
 
 
 def test_no_status_is_read_from_a_file_that_is_not_there(tmp_path):
-    assert exit_statuses(tmp_path / "driver.py", "words") == frozenset()
+    assert exit_statuses(tmp_path, "driver", "words") == frozenset()
+    (tmp_path / "driver.py").write_text("import os\ndef words(text): return os.getpid()\n")
+    assert exit_statuses(tmp_path, "driver", "words") == frozenset()
 
 
 ASKS = """
