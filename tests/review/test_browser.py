@@ -120,6 +120,21 @@ def test_a_question_is_graded_by_keyboard_alone(demo, browse, total):
     assert browse.complaints == []
 
 
+def test_half_a_point_goes_to_the_line_whose_digit_was_pressed(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+
+    def parts(*keys: str) -> list[str]:
+        for key in keys:
+            page.keyboard.press(key)
+        return page.locator(".criterion input").evaluate_all("fields => fields.map(each => each.value)")
+
+    assert parts("0", ".") == ["0.5", "", "", ""]
+    assert parts("0", ".", ".") == ["0.5", "1", "", ""]
+    assert parts("f", "ArrowUp", "ArrowUp", "0", ".") == ["0.5", "1", "1", "1"]  # the next line has points
+    assert parts("x", ".") == ["0", "0.5", "0", "0"], "the marked line has points, and no digit was pressed"
+
+
 def test_a_kept_comment_is_two_keys_away(demo, browse):
     demo.visitor().give(ITEM, first(demo), 1, 1, 1, 1, comment="Constant memory is cached.", keep=1)
     page = browse.open("Bob")

@@ -7,6 +7,7 @@
   const fields = all(".criterion input");
   const phrases = document.querySelector(".phrases");
   let active = -1;
+  let given = -1; // the line whose digit was pressed last, until another one is marked by hand
   let picking = false;
 
   const value = (field) => Number(field.value.replace(",", "."));
@@ -15,6 +16,7 @@
 
   function mark(place) {
     active = Math.max(0, Math.min(place, fields.length - 1));
+    given = -1;
     fields.forEach((field, index) => field.closest(".criterion").classList.toggle("active", index === active));
   }
   function update() {
@@ -122,23 +124,26 @@
   }
   function fill(values) {
     fields.forEach((field, index) => { field.value = values[index] ?? field.value; });
+    given = -1;
     update();
   }
   function give(digit) {
-    const field = fields[active];
+    const place = active;
+    const field = fields[place];
     if (!field) return;
     const most = Number(field.dataset.most);
     const longer = field.dataset.typed && Number(field.dataset.typed + digit) <= most ? field.dataset.typed + digit : "";
-    if (longer === "" && Number(digit) > most) { field.value = digit; update(); return; }
+    if (longer === "" && Number(digit) > most) { field.value = digit; given = place; update(); return; }
     field.value = longer || digit;
     field.dataset.typed = most >= 10 ? field.value : "";
     update();
     // with ten points or more a second digit may follow: the line stays
     if (most < 10 || Number(field.value + "0") > most) mark(active + 1);
+    given = place;
   }
   function half() {
-    const place = fields[active] && fields[active].value === "" ? active - 1 : active;
-    const field = fields[Math.max(0, place)];
+    const before = fields[active] && fields[active].value === "" ? active - 1 : active;
+    const field = fields[Math.max(0, given < 0 ? before : given)];
     if (!field) return;
     const more = value(field) + 0.5;
     if (more <= Number(field.dataset.most)) field.value = shorten(more);
