@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Manual(CheckKind):
-    """Wait until a person has looked: the points are open, and come from `grader manual import`.
+    """Wait until a person has looked: the points are open, and come from a table or `grader review`.
 
     Nothing runs, and no worker is started for it. What was given stays with the submission that was looked
     at: a new one waits again.
