@@ -27,7 +27,7 @@ class Grade:
     untimed: bool = False
     """Whether the rubric's late rule could not be applied, for no time of submission is known."""
     in_future: bool = False
-    """Whether the time of submission had not come yet, where it would cost points; then it is held."""
+    """Whether the time of submission was more than an hour ahead, where it would cost points; it is held."""
     lateness: str = ""
     """A sentence for the student on what lateness costs; empty if it costs nothing."""
     lms_id: str = ""

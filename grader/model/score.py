@@ -138,8 +138,8 @@ class Late:
     lost: float = 0.0
     """The same in points."""
     in_future: bool = False
-    """Whether the submission time would cost points, but had not come yet: nothing is taken off, and the
-    card is held."""
+    """Whether the submission time would cost points, but was more than an hour ahead when it was given:
+    nothing is taken off, and the card is held."""
 
     @property
     def untimed(self) -> bool:

@@ -31,7 +31,7 @@ class Submission:
     submitted_at: datetime | None = None
     """The submission time, from the LMS or `--submitted-at`; None applies no late rule."""
     in_future: bool = False
-    """Whether that time had not come yet when it was given: it is wrong, and no points may be lost by it."""
+    """Whether that time was more than an hour ahead when it was given: it is wrong and may cost no points."""
     marked_late: bool = False
     """Whether the LMS marked it late; for information, because its clock and rule are not the rubric's."""
     lms_id: str | None = None

@@ -90,7 +90,7 @@ class ClassView:
 
     @property
     def in_future(self) -> tuple[str, ...]:
-        """The students whose late submissions have a time that had not come yet."""
+        """The students whose late submissions have a time that was more than an hour ahead."""
         totals = (total for submission in self.submissions for total in submission.totals)
         return tuple(total.student for total in totals if total.late and total.late.in_future)
 

@@ -33,7 +33,7 @@ Each of `late`:
     extension_s: the extension, in seconds; 0 for none.
     late_s, days: seconds after `due`, and the started days that count.
     rule, lost: the rule in words, and the points that it took.
-    in_future: whether the time had not come yet when it was given; then nothing is taken, and it is held.
+    in_future: whether the time was over an hour ahead when it was given; nothing is taken, and it is held.
 
 Each of `items`:
     id, title: the item's id and what it is called.
