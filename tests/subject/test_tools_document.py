@@ -122,6 +122,10 @@ class TestMarkdown:
             ("a <i style='font-size:0'>secret words</i> b", "HTML that hides it"),
             ("a <i style='visibility:hidden'>secret words</i> b", "HTML that hides it"),
             ("a\n\n<script>\nsecret words\n</script>\n\nb", "an element that shows nothing"),
+            ("a b <span hidden/>secret words", "HTML that hides it"),
+            ("a b <script/>secret words", "an element that shows nothing"),
+            ("a <b popover>secret words</b> b", "HTML that hides it"),
+            ("a <meter>secret words</meter> b", "an element that shows nothing"),
             ("a\n\n[//]: # (secret words)\n\nb", "a link that is not shown"),
             ("a \U000e0073\U000e0065\U000e0063\U000e0072\U000e0065\U000e0074 b", "characters without width"),
         ],
@@ -158,6 +162,24 @@ class TestMarkdown:
             "transform: scale(0)",
             "filter:opacity(0%)",
             "font-size: 0.05em",
+            "font: 0/0 a",
+            "opacity: 0.01",
+            "zoom: 0.01",
+            "line-height: 0; overflow: hidden",
+            "max-height: 3px; overflow: hidden",
+            "margin-left: -99em",
+            "position: fixed; top: 200vh",
+            "transform: rotateY(90deg)",
+            "display: n&#111;ne",
+            "dis\\play: none",
+            "display: /**/ none",
+            "color: #0000",
+            "color: rgba(0, 0, 0, 0)",
+            "color: hsl(0, 0%, 100%)",
+            "color: var(--paper, #fff)",
+            "background: white; color: white",
+            "background: black",
+            "-webkit-text-fill-color: transparent",
         ],
     )
     def test_a_style_that_takes_text_out_of_sight_hides_it(self, read, style):
@@ -175,6 +197,11 @@ class TestMarkdown:
             "transform: scale(0.9)",
             "font-size: 0.8em; height: 12px",
             "max-height: none",
+            "text-align: right; padding: 0 2px; border: 1px solid #ccc",
+            "background-color: #f0f0f0; color: rgb(10, 20, 30)",
+            "color: red !important",
+            "border-radius: 0.3em; box-shadow: 0 2px 4px 0 rgba(34, 36, 38, .12)",
+            "display: inline-block; color: #999; border-bottom: 1px solid #d9d9d9; padding: 2px;",
         ],
     )
     def test_other_styles_hide_nothing(self, read, style):
@@ -186,6 +213,14 @@ class TestMarkdown:
     )
     def test_other_styles_are_visible(self, read, style):
         assert texts(read(f"<b style='{style}'>shown</b>", "a.md")) == ["shown"]
+
+    @pytest.mark.parametrize(
+        ("style", "pictures"),
+        [("zoom: 50%", 1), ("box-shadow: 0 2px 4px 0 rgba(34, 36, 38, .12)", 1), ("opacity: 0", 0)],
+    )
+    def test_a_picture_that_is_small_or_has_a_shadow_is_shown(self, read, style, pictures):
+        found = read(f"a <img style='{style}' src='p.png'>", "a.md")
+        assert len(found.pictures) == pictures
 
     @pytest.mark.parametrize(
         "sheet", ["<style>p{display:none}</style>", '<link rel="stylesheet" href="data:text/css,p%7B%7D">']

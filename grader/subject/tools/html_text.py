@@ -12,6 +12,7 @@ from .strikes import LINE_THROUGH, STRIKE, STRIKES
 NEVER_SHOWN = frozenset(
     {"script", "style", "template", "head", "title", "object", "iframe", "noscript", "noembed", "noframes"}
     | {"datalist", "dialog", "annotation", "annotation-xml", "audio", "video", "canvas"}
+    | {"rp", "meter", "progress", "frameset"}
 )
 VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -20,10 +21,11 @@ BREAKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "details"}
 )
 DEEP = 200
-PAPER_LUMINANCE = 215.0
-"""Letters that are lighter show nobody anything on white paper."""
 
-_HIDING = re.compile(
+LEAST_CONTRAST = 40.0
+"""Letters whose luminance differs less from that of their ground show nobody anything; as in a PDF."""
+
+_WITHOUT_PICTURE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
     r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?\s*(?:px|pt))\s*(?:;|$|!)"
     r"|(?<![-\w])color\s*:\s*transparent|filter\s*:\s*opacity\(\s*0*\.?0*%?\s*\)"
@@ -33,14 +35,45 @@ _HIDING = re.compile(
     r"|scale(?:3d|x|y)?\s*[:(]\s*0*\.?0*\s*(?:[,);]|$)|font-size\s*:\s*0*\.[01]\d*\s*(?:em|rem)",
     re.IGNORECASE,
 )
-_COLOUR = re.compile(
-    r"(?<![-\w])color\s*:\s*(?:#(?P<hex>[0-9a-f]{3,8})\b|rgba?\(\s*(?P<rgb>\d+[\s,]+\d+[\s,]+\d+)|(?P<name>[a-z]+))",
+"""Styles that take a picture out of sight; of others some show it smaller, or with a shadow."""
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|-\s*\d{2,}"
+    r"|(?:font-size|line-height)\s*:\s*(?:(?:0|[0-5](?:\.\d+)?\s*(?:px|pt)|[0-4]?\d(?:\.\d+)?\s*%)\s*(?:;|$|!)|0*\.[0-4])"
+    r"|(?<![-\w])(?:max-)?(?:height|width)\s*:\s*"
+    r"(?:[0-7](?:\.\d+)?\s*(?:px|pt|mm)|(?:[01](?:\.\d+)?|0*\.\d+)\s*[a-z%]*)\s*(?:;|$|!)",
     re.IGNORECASE,
 )
-_WHITES = frozenset(
-    {"white", "snow", "ivory", "floralwhite", "ghostwhite", "mintcream", "azure", "whitesmoke", "seashell"}
+"""Values that take text out of sight."""
+_ANY_VALUE = re.compile(r"[\\(]|/\*|contents")
+_PLAIN = re.compile(
+    r"text-(?:align|decoration|transform|indent)[\w-]*|font-(?:weight|style|family|size|variant)|line-height"
+    r"|(?:border|padding|margin|list-style|page-break|break)[\w-]*|(?:min-|max-)?(?:width|height)|overflow[\w-]*"
+    r"|vertical-align|white-space|word-(?:wrap|break)|float|clear|display|table-layout|caption-side|box-sizing"
+    r"|transform|color|background(?:-color)?|flex-(?:direction|wrap)|justify-content|align-(?:items|content|self)"
 )
+"""Properties by which a style hides nothing, where their values do not."""
+_SCALED = re.compile(
+    r"scale\(\s*(?:0?\.[2-9]\d*|[1-9]\d*(?:\.\d+)?)\s*\)|rgba?\(\s*[\d.]+[\s,]+[\d.]+[\s,]+[\d.]+\s*\)"
+)
+"""Functions in values that hide nothing by themselves."""
+_COLOUR = re.compile(
+    r"#(?P<hex>[0-9a-f]{3}|[0-9a-f]{6})|rgba?\((?P<rgb>[^)]+)\)|(?P<name>[a-z]+)", re.IGNORECASE
+)
+_NAMED = {
+    **dict.fromkeys(("black", "inherit", "initial", "navy", "darkblue", "currentcolor", "windowtext"), 0.0),
+    **dict.fromkeys(("blue", "maroon", "darkred", "purple", "indigo", "darkgreen", "green", "brown"), 60.0),
+    **dict.fromkeys(
+        ("red", "crimson", "firebrick", "teal", "olive", "dimgray", "dimgrey", "steelblue"), 90.0
+    ),
+    **dict.fromkeys(
+        ("gray", "grey", "orange", "darkorange", "tomato", "royalblue", "magenta", "fuchsia"), 130.0
+    ),
+    **dict.fromkeys(("white", "none", "transparent"), 255.0),
+}
+"""The luminance of colours, of a ground without any that of paper."""
 
+_DECORATIONS = ("border", "box-shadow", "text-shadow", "text-decoration", "list-style", "cursor")
+"""Beginnings of properties whose values hide no text, whatever they are."""
 _COMMENT_END = re.compile("--!?>")
 _EMPTY_COMMENT = re.compile("<!--(?:-?>)")
 _NAME = re.compile(r"</\s*[A-Za-z][^\s>/]*")
@@ -134,7 +167,8 @@ class HtmlText(HTMLParser):
         if len(words.split()) - len(values) >= ATTRIBUTE_WORDS or len(values) > ATTRIBUTE_WORDS:
             self._hide("attributes of HTML", words)
         self.styled |= tag == "style" or (tag == "link" and "stylesheet" in values.get("rel", "").lower())
-        if tag == "img" and not self.hiding and not _hidden(values):
+        is_shown = "hidden" not in values and not _WITHOUT_PICTURE.search(values.get("style", ""))
+        if tag == "img" and not self.hiding and is_shown:
             self._picture(values.get("src", ""))
         if tag in VOID or len(self._open) >= DEEP:
             return
@@ -143,6 +177,13 @@ class HtmlText(HTMLParser):
         self._open.append((tag, how or ("HTML that hides it" if _hidden(values) else ""), strikes))
         if strikes and not self.hiding:
             self._shown(STRIKE)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element that ends in its own tag; one that hides its text stays open, as in HTML."""
+        depth = len(self._open)
+        self.handle_starttag(tag, attrs)
+        if not any(how for _, how, _ in self._open[depth:]):
+            self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element, and those that were left open in it."""
@@ -178,24 +219,36 @@ class HtmlText(HTMLParser):
 
 
 def _hidden(values: dict[str, str]) -> bool:
-    style = f"{values.get('style', '')}; color: {values.get('color', 'inherit')}"
-    return "hidden" in values or bool(_HIDING.search(style)) or _is_white(style)
+    """Tell whether an element may hide its text: by what is not known to show it, or by colours."""
+    style = values.get("style", "").lower()
+    named = [part.partition(":") for part in style.split(";") if part.strip()]
+    given = {name.strip(): value.replace("!important", "").strip() for name, _, value in named}
+    colour = given.get("color", values.get("color", "black").lower())
+    ground = given.get("background-color", given.get("background", values.get("bgcolor", "none").lower()))
+    given = {name: value for name, value in given.items() if not name.startswith(_DECORATIONS)}
+    checked = _SCALED.sub("", ";".join(f"{name}:{value}" for name, value in given.items()))
+    return (
+        not {"hidden", "popover"}.isdisjoint(values)
+        or not all(map(_PLAIN.fullmatch, given))
+        or bool(_HIDING.search(checked) or _ANY_VALUE.search(checked))
+        or abs(_luminance(colour, 255.0) - _luminance(ground, 0.0)) < LEAST_CONTRAST
+    )
 
 
-def _is_white(style: str) -> bool:
-    """Tell whether a style draws text in the colour of white paper, and gives no other ground."""
-    if "background" in style.lower():
-        return False
-    return any(_luminance(match) > PAPER_LUMINANCE for match in _COLOUR.finditer(style))
-
-
-def _luminance(colour: re.Match[str]) -> float:
-    if colour["name"]:
-        return 255.0 if colour["name"].lower() in _WHITES else 0.0
-    if colour["hex"]:
-        digits = colour["hex"] if len(colour["hex"]) > 4 else "".join(2 * digit for digit in colour["hex"])
-        parts = list(bytes.fromhex(digits[:6])) if len(digits) >= 6 else [0, 0, 0]
+def _luminance(colour: str, unknown: float) -> float:
+    """Return the luminance of a colour, from 0 to 255; `unknown` for one that is not read."""
+    match = _COLOUR.fullmatch(colour.strip())
+    if match is None:
+        return unknown
+    if match["name"]:
+        return _NAMED.get(match["name"], unknown)
+    if match["hex"]:
+        digits = match["hex"] if len(match["hex"]) == 6 else "".join(2 * digit for digit in match["hex"])
+        parts = [float(part) for part in bytes.fromhex(digits)]
     else:
-        parts = [int(part[:4]) for part in re.findall(r"\d+", colour["rgb"])]
+        numbers = re.findall(r"\d+(?:\.\d+)?", match["rgb"])
+        if len(numbers) != 3 or "%" in match["rgb"]:
+            return unknown
+        parts = [min(255.0, float(part[:6])) for part in numbers]
     red, green, blue = parts
     return (77 * red + 150 * green + 29 * blue) / 256
