@@ -215,6 +215,36 @@ class TestMarkdown:
         assert texts(read(f"<b style='{style}'>shown</b>", "a.md")) == ["shown"]
 
     @pytest.mark.parametrize(
+        ("html", "words"),
+        [
+            ("<p style='background:#000;color:#fff'>seen</p>", 1),
+            ("<p style='background:#000;color:#fff'><b style='color:#000'>secret</b></p>", 0),
+            ("<p style='color:#fff;background:#000'><b style='background:#fff'>secret</b></p>", 0),
+            ("<p style='color:#fff;background:#000'><b style='color:inherit'>seen</b></p>", 1),
+            ("<table bgcolor=black><tr><td>secret</td></tr></table>", 0),
+            (f"<p>{'<b style=font-size:0.6em>' * 2}secret</p>", 0),
+            (f"<p>{'<small>' * 3}seen</p>", 1),
+            (f"<p>{'<small>' * 6}secret</p>", 0),
+            ("<p style='transform:scale(.6)'><b style='transform:scale(.6)'>secret</b></p>", 0),
+            ("<p style='font-size:80%'>seen</p>", 1),
+            ("<p style='font-size:1e-3px'>secret</p>", 0),
+            ("<p style='margin-left:-1e5px'>secret</p>", 0),
+            ("<p style='margin-left:-9in'>secret</p>", 0),
+            ("<p style='margin-left:9999px'>secret</p>", 0),
+            ("<p style='display:table-column'>secret</p>", 0),
+            ("<p style='max-height:20px;overflow:hidden'>secret</p>", 0),
+            ("<font color=red>seen</font>", 1),
+            ("<p bgcolor=lightgray>seen</p>", 1),
+            (f"{'<b>' * 150}seen", 1),
+            (f"{'<b>' * 250}<b style='display:none'>secret", 0),
+            (f"<p style='color:{'red ' * 9999}'>secret</p>", 0),
+            ("<p style='color:#fff;color:black junk'>secret</p>", 0),
+        ],
+    )
+    def test_a_style_adds_to_those_around_it(self, read, html, words):
+        assert "".join(texts(read(f"a\n\n<div>{html}</div>\n", "a.md"))) == "a" + "seen" * words
+
+    @pytest.mark.parametrize(
         ("style", "pictures"),
         [("zoom: 50%", 1), ("box-shadow: 0 2px 4px 0 rgba(34, 36, 38, .12)", 1), ("opacity: 0", 0)],
     )
