@@ -28,7 +28,7 @@ _WITHOUT_PICTURE = re.compile(
 _HIDING = re.compile(
     r"[\\(]|/\*|-\s*\d{2,}|-\s*[\d.]+\s*(?:in|cm|mm|pc|r?em|ch|ex|v\w+|%)|(?<![#\w])[\d.]+e[-+]?\d"
     r"|display\s*:\s*(?!(?:block|list-item|(?:inline-)?(?:flex|grid|table)|inline(?:-block)?|table-(?:row|cell))\s*(?:;|$|!))"
-    r"|overflow[\w-]*\s*:\s*(?:hidden|clip)"
+    r"|overflow[\w-]*\s*:\s*(?:hidden|clip)|font-family\s*:[^;]*dings"
     r"|line-height\s*:\s*(?:(?:0|[0-5](?:\.\d+)?\s*(?:px|pt)|[0-4]?\d(?:\.\d+)?\s*%)\s*(?:;|$|!)|0*\.[0-4])"
     r"|(?<![-\w])(?:max-)?(?:height|width)\s*:\s*"
     r"(?:[0-7](?:\.\d+)?\s*(?:px|pt|mm)|(?:[01](?:\.\d+)?|0*\.\d+)\s*[a-z%]*)\s*(?:;|$|!)"
@@ -58,6 +58,8 @@ _SIZES = {
     "xx-large": 2.0,
 }
 _STEPS = {"smaller": 0.8, "larger": 1.2, "inherit": 1.0}
+_DRAWN = frozenset({"svg", "mphantom"})
+"""Elements whose parts lie where they say, or are left out."""
 _SMALL = frozenset({"small", "sub", "sup"})
 _COLOUR = re.compile(r"#(?P<hex>[0-9a-f]{3}|[0-9a-f]{6})|rgba?\((?P<rgb>[^)]+)\)|(?P<name>[a-z]+)")
 _RGB = re.compile(r"[\s\d.,]+")
@@ -105,7 +107,7 @@ class HtmlStyle(NamedTuple):
             return outer._replace(how=HIDES)
         named = [part.partition(":") for part in style.split(";") if part.strip()]
         given = {name.strip(): value.replace("!important", "").strip() for name, _, value in named}
-        colour = given.get("color", values.get("color", "inherit").lower())
+        colour = given.get("color", values.get("color", values.get("text", "inherit")).lower())
         ground = given.get("background-color", given.get("background", values.get("bgcolor", "none").lower()))
         ink = None if colour in ("none", "transparent") else _luminance(colour, outer.ink)
         behind = _luminance(ground, outer.ground)
@@ -119,7 +121,8 @@ class HtmlStyle(NamedTuple):
             if not name.startswith(_DECORATIONS)
             and name not in ("color", "background", "background-color", "font-size")
         }
-        is_plain = all(map(_PLAIN_NAME.fullmatch, checked)) and {"hidden", "popover"}.isdisjoint(values)
+        is_plain = tag not in _DRAWN and {"hidden", "popover"}.isdisjoint(values)
+        is_plain = is_plain and all(map(_PLAIN_NAME.fullmatch, checked))
         text = ";".join(f"{name}:{value}" for name, value in checked.items())
         known = cls(ink or 0.0, outer.ground if behind is None else behind, size or outer.size)
         if not is_plain or _HIDING.search(text) or ink is None or behind is None or size is None:

@@ -122,7 +122,7 @@ class HtmlText(HTMLParser):
             self._shown("\n")
         elif tag in ("td", "th") and not self.hiding:
             self._shown("\t")
-        values = {name: value or "" for name, value in attrs}
+        values = {name: value or "" for name, value in reversed(attrs)}  # of two the first counts
         words = " ".join(f"{name} {value}" for name, value in values.items() if name not in _READ_ELSEWHERE)
         if len(words.split()) - len(values) >= ATTRIBUTE_WORDS or len(values) > ATTRIBUTE_WORDS:
             self._hide("attributes of HTML", words)
