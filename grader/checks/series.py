@@ -198,13 +198,20 @@ class SeriesProof:
 def series_of(proofs: Sequence[SeriesProof], controls: Sequence[SeriesProof]) -> Series | None:
     """Return the last series, or an earlier one in which the CPU did the work; None without any.
 
-    `controls` are of the reference beside them: a bus whose count does not show their copies tells nothing.
+    `controls` are of the reference beside them: a bus whose count does not show their copies tells nothing,
+    and nobody has to copy more than they do.
     """
     every = [proof.series for proof in proofs]
     if not every:
         return None
     chosen = next((entry for entry in every if entry.proof is Proven.HOST), every[-1])
-    if all(_counts_copies(control.series) for control in controls):
+    references = [control.series for control in controls]
+    chosen = replace(
+        chosen,
+        reference_to_device_bytes=min((entry.to_device_bytes for entry in references), default=0),
+        reference_to_host_bytes=min((entry.to_host_bytes for entry in references), default=0),
+    )
+    if all(map(_counts_copies, references)):
         return chosen
     return replace(chosen, bus_to_device_bytes=None, bus_to_host_bytes=None)
 

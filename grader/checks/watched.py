@@ -239,7 +239,9 @@ def _doubt(watched: Watched) -> str:
 
     An observed call of the same program is the measure: with fewer launches, with kernels that take much less
     time, or with fewer bytes copied, the result was made in another way there. Where no inputs can be
-    exchanged the observed call is the first one, in which a program may do more.
+    exchanged the observed call is the first one, in which a program may do more. What its inputs and its
+    result hold a call has to copy in any case, as far as the reference does: a program may know the observed
+    call, and have the CPU do the work in that one and in those that are timed.
     """
     series, trace = watched.series, watched.trace
     if series is None or watched.proof is None:
@@ -250,7 +252,7 @@ def _doubt(watched: Watched) -> str:
         return f"timed calls: {broken}"
     if series.launches < trace.launch_count:
         return f"a timed call launched {series.launches} kernels, the observed one {trace.launch_count}"
-    return _less_copied(series, trace) or _less_computed(series, trace)
+    return _less_copied(series, trace) or _less_than_needed(series) or _less_computed(series, trace)
 
 
 def _less_copied(series: Series, trace: Trace) -> str:
@@ -262,6 +264,33 @@ def _less_copied(series: Series, trace: Trace) -> str:
             if copied and least is not None and least < LEAST_SHARE * copied.bytes:
                 way = direction.replace("_", " ")
                 return f"{who} {least:,} bytes {way}, and the observed one copied {copied.bytes:,}"
+    return ""
+
+
+def _less_than_needed(series: Series) -> str:
+    """Say that timed calls moved less than their inputs and results hold; empty if they moved enough.
+
+    What the bus carried counts before records: kernels may read memory of the host, which no record shows.
+    """
+    for way, bus, record, holds, reference in (
+        (
+            "to the device",
+            series.bus_to_device_bytes,
+            series.to_device_bytes,
+            series.needed_to_device_bytes,
+            series.reference_to_device_bytes,
+        ),
+        (
+            "to the host",
+            series.bus_to_host_bytes,
+            series.to_host_bytes,
+            series.needed_to_host_bytes,
+            series.reference_to_host_bytes,
+        ),
+    ):
+        moved, needed = record if bus is None else bus, min(holds, reference)
+        if moved < LEAST_SHARE * needed:
+            return f"a timed call moved {moved:,} bytes {way}, and what it must move is at least {needed:,}"
     return ""
 
 

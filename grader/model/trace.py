@@ -176,6 +176,10 @@ class Series:
     """What the arguments of such a call hold, packed as tightly as their values allow."""
     needed_to_host_bytes: int = 0
     """What its result holds, likewise."""
+    reference_to_device_bytes: int = 0
+    """The fewest bytes that a call of the reference copied to a device, in the same rounds."""
+    reference_to_host_bytes: int = 0
+    """Likewise to the host."""
     call_s: float | None = None
     """How long the middle one of these calls took."""
     void: str = ""

@@ -257,6 +257,37 @@ def test_what_is_less_than_in_the_observed_call_waits_for_a_person(changed, said
     assert said in award.reason
 
 
+NEEDS = {"needed_to_device_bytes": 900, "needed_to_host_bytes": 400}
+COPIES = {"reference_to_device_bytes": 1000, "reference_to_host_bytes": 500}
+NOTHING = {"to_device_bytes": 0, "to_host_bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (NEEDS | COPIES | NOTHING, "a timed call moved 0 bytes to the device, and what it must move is at "),
+        (
+            NEEDS | COPIES | NOTHING | {"bus_to_device_bytes": 5, "bus_to_host_bytes": 500},
+            "moved 5 bytes to ",
+        ),
+        (
+            NEEDS | COPIES | NOTHING | {"bus_to_device_bytes": 950, "bus_to_host_bytes": 5},
+            "5 bytes to the host",
+        ),
+        # kernels that read memory of the host, by a bus that is known
+        (NEEDS | COPIES | NOTHING | {"bus_to_device_bytes": 950, "bus_to_host_bytes": 450}, ""),
+        # a task of which the reference copies a part alone, and records that show no copies at all
+        (NEEDS | NOTHING | {"reference_to_device_bytes": 0}, ""),
+        (COPIES | NOTHING, ""),
+    ],
+)
+def test_what_knows_the_observed_call_must_move_its_inputs_and_its_result_all_the_same(changed, said):
+    """The CPU works in the observed call and in the timed ones, and the GPU where inputs are noted."""
+    award = unproven(replace(of(**changed), trace=replace(OBSERVED, copies={})))
+    assert (award is not None) is bool(said)
+    assert not award or (award.undecided and said in award.reason)
+
+
 def test_of_kernels_that_are_not_numbas_only_no_launch_at_all_is_held_against_timed_calls():
     watched = replace(of(to_device_bytes=0, launches=1, void="no"), proof=None)
     assert (idle_device(watched), unproven(watched)) == ("", None)
@@ -304,6 +335,12 @@ def test_the_bus_is_believed_where_it_shows_what_the_reference_copies(bus, belie
     series = series_of([Of(bus_to_device_bytes=7, bus_to_host_bytes=8)], [control])
     seen = (series.bus_to_device_bytes, series.bus_to_host_bytes)
     assert seen == ((7, 8) if believed else (None, None))
+
+
+def test_what_the_reference_copies_is_the_least_of_its_measurements():
+    controls = [Of(to_device_bytes=800), Of(to_host_bytes=300)]
+    series = series_of([Of()], controls)
+    assert (series.reference_to_device_bytes, series.reference_to_host_bytes) == (800, 300)
 
 
 class Bus:
