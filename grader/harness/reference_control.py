@@ -156,9 +156,7 @@ def failure(call: Call, folder: Path, output: str = "", others: Sequence[str] = 
     if _NOT_STARTED.search(call.note):
         return NotObservedError(f"{line}; install what it starts", output=output)
     advice = _of_products(call.note, others) or _of_names(call.note, folder)
-    called = _CALLED.match(call.note)
-    if called and where.startswith("reference/") and (driver := driver_with(folder / "given", called[1])):
-        advice = advice or f"given/{driver}.py has a {called[1]} as well; did you mean {driver}.{called[1]}?"
+    advice = advice or _of_driver(call, folder)
     advice = advice or "correct the course's files or its limits"
     return ReferenceFailedError(f"{line}; {advice}", output=output)
 
@@ -181,6 +179,20 @@ def _of_names(note: str, folder: Path) -> str:
     if not name or not holds_file(folder, file):
         return ""
     return undefined(file, name, functions_in(folder, module))
+
+
+def _of_driver(call: Call, folder: Path) -> str:
+    """Say that the course's own files have the function that was called past them; or not."""
+    called = _CALLED.match(call.note)
+    paths = [path for frame in innermost_first(call.traceback) for path in frame.paths]
+    if called is None or not paths or any(holds_file(folder / "given", path) for path in paths):
+        return ""
+    driver = driver_with(folder / "given", called[1])
+    return (
+        f"{driver}.py of given/ has {called[1]}() as well; did you mean {driver}.{called[1]}?"
+        if driver
+        else ""
+    )
 
 
 def _import_failure(module: str, where: str, folder: Path, others: Sequence[str], output: str) -> GraderError:
