@@ -10,7 +10,7 @@ from grader.config.problem import Problem
 from grader.config.table import TableError, checked_rows, decode_table, delimiter_of, heading, rows
 from grader.config.type_words import quoted
 from grader.files import show_path
-from grader.model.roster import FILE_IDS, Roster, Student, are_exchanged
+from grader.model.roster import FILE_IDS, Roster, Student, is_one_slip
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "student": ("student", "username", "login", "login id", "sis login id"),
@@ -39,8 +39,10 @@ _FORMS = {
 _UNIQUE = ("student", *FILE_IDS, "sis_id", "email")
 _PLURALS = {"groups", "sections"}
 """Headings in exports of Moodle (participants) and Gradescope, whose cells may name several."""
-_SHORT = 4
-"""Letters of a heading for which another letter makes another word (`term`, `team`)."""
+_OTHER_WORDS = {"fname", "lname", "mail", "term", "uname"}
+"""Headings that mean something else, though each is a letter from one of ours."""
+_SHORTEST = 4
+"""The fewest letters of a heading in which a slip is looked for: one of `id` makes `sid` or `uid`."""
 _LISTED = 4
 _POINTS_ROW = "points possible"
 """Canvas' gradebook begins with a row that is no student."""
@@ -154,19 +156,11 @@ class _Table:
 
 
 def _is_slip(name: str, heading: str) -> bool:
-    """Tell whether a name is a heading but for blanks and dots, or for one slip of the fingers.
-
-    A slip is a letter too many, one that is missing, two exchanged, or another one in a longer word.
-    """
+    """Tell whether a name is a heading but for blanks and dots, or for one slip of the fingers."""
     name, heading = (re.sub(r"\W", "", text) for text in (name, heading))
-    shorter, longer = sorted((name, heading), key=len)
-    if name == heading or len(heading) < _SHORT or len(longer) - len(shorter) > 1:
+    if name == heading or len(heading) < _SHORTEST or name in _OTHER_WORDS:
         return name == heading
-    if len(longer) > len(shorter):
-        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
-    if sum(one != other for one, other in zip(name, heading, strict=True)) == 1:
-        return len(heading) > _SHORT
-    return are_exchanged(name, heading)
+    return is_one_slip(name, heading)
 
 
 def _spelled(field: str) -> str:

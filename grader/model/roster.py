@@ -12,6 +12,8 @@ from grader.text import one_line
 
 _ALIKE = 0.8
 """Similarity of names (0 to 1) from which one is suggested for the other."""
+_SHORTEST = 3
+"""Letters of a team's name from which another one among them may be a slip; `A` and `B` are two teams."""
 FILE_IDS = ("canvas_id", "moodle_id")
 """Ids that platforms write into the names of files."""
 
@@ -77,16 +79,22 @@ class Roster:
     def misspelt_teams(self, students: Collection[str] | None = None) -> Iterator[str]:
         """Yield a line on each team of one whose name is near that of one other team, which has room for it.
 
-        Names with other numbers, and those near to several (`team a`, `team b`), are no slips.
+        Names with other numbers, and those near to several (`team a`, `team b`), are no slips. Another letter
+        in a short name (`bed`, `red`) is none where each of several teams has one student.
         Only teams of `students` are asked about; None stands for all.
         """
-        largest = max((2, *map(len, self.teams.values())))
+        sizes = [*map(len, self.teams.values())]
+        largest = max((2, *sizes))
+        all_alone = len(sizes) > 2 and max(sizes) == 1
         for team, members in self.teams.items():
             (student, *more) = members
             if more or student == team or (students is not None and student not in students):
                 continue
             numbers = _numbers(team)
-            near = [*_alike(team, (t for t in self.teams if t != team and _numbers(t) == numbers))]
+            candidates = [t for t in self.teams if t != team and _numbers(t) == numbers]
+            near = [*_alike(team, candidates)]
+            if not near and len(team) >= _SHORTEST and not all_alone:
+                near = [t for t in candidates if is_one_slip(team.casefold(), t.casefold())]
             others = self.teams[near[0]] if len(near) == 1 else ()
             is_told = len(others) == 1 and near[0] < team  # as the other team of the pair
             if 0 < len(others) < largest and not is_told:
@@ -252,6 +260,14 @@ def are_exchanged(one: str, other: str) -> bool:
         return False
     first, last = differing
     return last == first + 1 and one[first] + one[last] == other[last] + other[first]
+
+
+def is_one_slip(one: str, other: str) -> bool:
+    """Tell whether two names differ by one letter (wrong, missing or added), or two that changed places."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(longer) > len(shorter):
+        return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+    return sum(map(str.__ne__, one, other)) == 1 or are_exchanged(one, other)
 
 
 def _numbers(name: str) -> list[str]:
