@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
-from grader.config.problem import closest, syntax_problem
+from grader.config.problem import closest, has_more_words, syntax_problem
 from grader.coursecode import own_modules
 from grader.coursesyntax import located_imports
 from grader.files import show_path
@@ -64,7 +64,10 @@ class AssignmentFacts:
         """Say that the assignment has no file for a function, nor one with such a name; empty if it has."""
         module, _, name = function.partition(".")
         paths = [path for part in ("given", "reference") for path in (self.folder / part).rglob("*")]
-        if not name or closest(module, {path.name.partition(".")[0] for path in paths}):
+        files = {path.name.partition(".")[0] for path in paths}
+        near = closest(module, {file for file in files if not has_more_words(module, file)})
+        functions = [each.partition(".")[2] for each in self.functions or () if each.startswith(f"{near}.")]
+        if not name or (near and (near == module or not functions or closest(name, functions))):
             return ""
         return f"given/ has no {module}.py, nor has reference/; write it, or name a function of another file"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,15 @@ def place_of(function: Any) -> str:
 def closest(name: str, candidates: Iterable[str], cutoff: float = CLOSE) -> str | None:
     """Return the candidate most similar to a name; None if none is close enough."""
     return nearest(name, [*candidates], cutoff) or None
+
+
+def has_more_words(one: str, other: str) -> bool:
+    """Tell whether one of two names has all words and numbers of the other, and more: it is no slip of it.
+
+    So has `runs_driver` those of `driver`.
+    """
+    words, others = ({*re.findall(r"[^\W\d_]+|\d+", name)} for name in (one, other))
+    return words < others or others < words
 
 
 def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ()) -> str:

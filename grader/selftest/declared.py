@@ -18,7 +18,7 @@ from grader.config.facts import (
     reference_imports,
     variables_read,
 )
-from grader.config.problem import Remark, closest, suggestion
+from grader.config.problem import Remark, closest, has_more_words, suggestion
 from grader.config.type_words import quoted
 from grader.coursesyntax import joined_texts
 from grader.filenames import plain_pattern
@@ -217,7 +217,8 @@ def _misspelt(accepts: Sequence[str], reference: tuple[str, ...]) -> Iterator[st
 def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, str]]:
     for field, named in (("preloads", assignment.preloads), ("requires", assignment.requires)):
         for module in named:
-            if module not in modules and (near := closest(module, modules)):
+            others = [name for name in modules if name not in named and not has_more_words(module, name)]
+            if module not in modules and (near := closest(module, others)):
                 either = f"rename {near}.py to {module}.py, or write {near}"
                 advice = either if f"{module}.py" in assignment.accepts else f"did you mean {near}?"
                 yield field, f"no file is called {module}.py; {advice}"

@@ -687,6 +687,19 @@ def with_build(course: Path) -> tuple[Path, Path, Path]:
     return path, rubric, given / "Makefile"
 
 
+def test_a_second_driver_that_was_forgotten_is_named_and_not_the_first_one_in_its_place(course):
+    given = course / "assignments/vectors/given"
+    given.mkdir()
+    (given / "driver.py").write_text("def saxpy(a, x, y): ...\n")
+    path, rubric = course / ASSIGNMENT, course / RUBRIC
+    requires = 'requires={"driver": ("vectors.py",), "lines_driver": ("vectors.py",)}'
+    path.write_text(path.read_text().replace("limits=", f"{requires}, limits="))
+    for function in ("saxpy", "lines"):
+        rubric.write_text(re.sub(r"of: \S+", f"of: lines_driver.{function}", rubric.read_text()))
+        (line,) = [line for line in told(course) if "driver" in line]
+        assert "of: given/ has no lines_driver.py, nor has reference/; write it" in line
+
+
 def test_a_family_with_a_second_parameter_is_named_with_its_line(course):
     path = course / INPUTS
     path.write_text(path.read_text().replace("def vectors(rng)", "def vectors(rng, count)"))

@@ -65,6 +65,29 @@ def test_a_file_of_the_course_that_lies_elsewhere_is_named(course: SimpleNamespa
     assert read_facts(course.homework).misplaced("driver.train") == advice
 
 
+@pytest.mark.parametrize(
+    ("function", "is_absent"),
+    [
+        ("driver.trian", False),
+        ("drivr.train", False),
+        ("drivr.trian", False),
+        ("text.train", False),  # given/ has text.txt, which is misplaced
+        ("runs_driver.train", True),
+        ("driver2.train", True),
+        ("drivers.lengths", True),
+        ("other.train", True),
+    ],
+)
+def test_a_file_that_nobody_wrote_is_told_from_one_that_is_misspelt(
+    course: SimpleNamespace, function: str, is_absent: bool
+) -> None:
+    given = course.homework / "given"
+    given.mkdir()
+    (given / "driver.py").write_text("def train(): ...\n")
+    (given / "text.txt").touch()
+    assert bool(read_facts(course.homework).absent_file(function)) == is_absent
+
+
 def test_families_of_inputs_are_the_functions_that_take_rng_first(course: SimpleNamespace) -> None:
     (course.homework / "inputs.py").write_text(
         "def a(rng): yield 1\n"
