@@ -16,7 +16,7 @@ from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.files import FOLDER, PATH
-from grader.errors import ExitCode, worst
+from grader.errors import CourseError, ExitCode, worst
 from grader.reports.class_progress import ClassProgress
 
 if TYPE_CHECKING:
@@ -80,11 +80,14 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     plugins.listen(ClassDisplay(progress))
     folder = scratch("grader-verify-") if out is None else nullcontext(out)
     with leaving(progress), folder as place:
-        for verdict in verify(course, plugins, cases, place, progress.ended, engine, settings):
-            verdicts.append(verdict)
-            if not as_json:
-                for line in rows(verdict, widths, sys.stdout):
-                    progress.aside(partial(echo, line))
+        try:
+            for verdict in verify(course, plugins, cases, place, progress.ended, engine, settings):
+                verdicts.append(verdict)
+                if not as_json:
+                    for line in rows(verdict, widths, sys.stdout):
+                        progress.aside(partial(echo, line))
+        except CourseError as error:  # of which some are told above
+            raise CourseError(*(line for line in error.problems if line not in problems)) from error
     wall_s = time.perf_counter() - begun
     if as_json:
         echo_json(document(verdicts, wall_s, problems, whole=whole))

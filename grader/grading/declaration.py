@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.config.accepted import names_of, replaced_files, replaced_objection, requires_objection
 from grader.config.built import sanitizer_objection
 from grader.config.problem import closest
 from grader.config.type_words import quoted
 from grader.filenames import plain_pattern
+from grader.files import show_path
 from grader.installed import MISSPELT
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
+
+if TYPE_CHECKING:
+    import ast
 
 _NAMED = 8
 """From more files on, patterns are advised."""
@@ -69,3 +74,28 @@ def _form_objection(pattern: str) -> str:
         f"lets in nothing; {write}": pattern != plain or not plain,
     }
     return next((message for message, applies in objections.items() if applies), "")
+
+
+def argument_places(file: Path, name: str) -> Callable[[str], str]:
+    """Return what gives `file:line` of an argument of the assignment of this name, or of one of its limits.
+
+    For one that is not written it is the line of the name.
+    """
+    import ast
+
+    tree = ast.parse(file.read_bytes() if file.is_file() else "")
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [call for call in calls if _literal(call, "name") == name] or calls
+    inner = (node for call in named for node in ast.walk(call) if isinstance(node, ast.Call))
+    lines: dict[str, int] = {}
+    for keyword in (keyword for call in (*named, *inner) for keyword in call.keywords):
+        if keyword.arg:
+            lines.setdefault(keyword.arg, keyword.value.lineno)
+    return lambda field: f"{show_path(file)}:{lines.get(field) or lines.get('name', 1)}"
+
+
+def _literal(call: ast.Call, argument: str) -> object:
+    import ast
+
+    values = (keyword.value for keyword in call.keywords if keyword.arg == argument)
+    return next((value.value for value in values if isinstance(value, ast.Constant)), None)

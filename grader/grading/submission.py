@@ -20,8 +20,7 @@ from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, SubmissionError, UsageError
-from grader.files import show_path
-from grader.grading.declaration import refusals, unfit_accepts
+from grader.grading.declaration import argument_places, refusals, unfit_accepts
 from grader.grading.results import Results, incoming
 from grader.grading.rubric_of_class import require_rubric_of, rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items, with_skipped
@@ -207,8 +206,10 @@ class CourseFiles:
         if let_in_nothing:
             mistakes = [mistake for mistake in mistakes if mistake[0] == "accepts"]
             mistakes += [("accepts", message)] if (message := unfit_accepts(declared, folder)) else []
-        where = show_path(folder / "assignment.py")
-        return [f"{where}: {field}: {message}" for field, message in mistakes]
+        if not mistakes:
+            return []
+        place_of = argument_places(folder / "assignment.py", assignment)
+        return [f"{place_of(field)}: {field}: {message}" for field, message in mistakes]
 
     def least_isolation(self, request: Request) -> str:
         """The stronger of what the course and a request demand; empty if neither demands anything.

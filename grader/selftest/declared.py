@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from grader.config.type_words import quoted
 from grader.coursesyntax import joined_texts
 from grader.filenames import plain_pattern
 from grader.files import show_path
-from grader.grading.declaration import files_below, refusals, unfit_accepts
+from grader.grading.declaration import argument_places, files_below, refusals, unfit_accepts
 from grader.installed import is_installed, misspelt, misspelt_programs, not_installed
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
@@ -51,7 +50,7 @@ def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
 def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     """Yield what of a declaration does not fit the folder, each as a line with file, cause and remedy."""
     file = folder / FILE
-    lines = _lines(file, assignment.name)
+    place_of = argument_places(file, assignment.name)
     joined = [*_joined_names(assignment, file)]
     yield from (f"{show_path(file)}:{line}: {field}: {message}" for field, line, message in joined)
     consequences = {field for field, *_ in joined}
@@ -60,8 +59,7 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
     for field, message in _problems(assignment, folder):
         if field in consequences:
             continue
-        line = lines.get(field) or lines.get("name", 1)
-        text = f"{show_path(file)}:{line}: {field}: {message}"
+        text = f"{place_of(field)}: {field}: {message}"
         yield Remark(text) if isinstance(message, Remark) else text
     yield from _wrong_imports(assignment, folder)
     for line in reference_imports(folder / "expected.py"):
@@ -250,25 +248,3 @@ def modules_of(folder: Path) -> set[str]:
     """Return the modules that files of the reference and of `given/` are."""
     files = (*files_below(folder / "reference"), *files_below(folder / "given"))
     return {Path(file).stem for file in files if file.endswith(".py")}
-
-
-def _lines(file: Path, name: str) -> dict[str, int]:
-    """Return the line of each argument of the assignment of this name, and of those of its limits."""
-    tree = ast.parse(file.read_bytes())
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    named = [call for call in calls if _literal(call, "name") == name] or calls
-    inner = (node for call in named for node in ast.walk(call) if isinstance(node, ast.Call))
-    return _first(keyword for call in (*named, *inner) for keyword in call.keywords)
-
-
-def _literal(call: ast.Call, argument: str) -> object:
-    values = (keyword.value for keyword in call.keywords if keyword.arg == argument)
-    return next((value.value for value in values if isinstance(value, ast.Constant)), None)
-
-
-def _first(keywords: Iterable[ast.keyword]) -> dict[str, int]:
-    lines: dict[str, int] = {}
-    for keyword in keywords:
-        if keyword.arg:
-            lines.setdefault(keyword.arg, keyword.value.lineno)
-    return lines

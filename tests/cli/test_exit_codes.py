@@ -322,7 +322,7 @@ def test_4_if_a_file_of_the_course_takes_the_place_of_a_students(course):
     done = course.run("run", course.submit())
     assert done.returncode == 4
     line = "accepts: given/work.py takes the place of the work.py that students hand in; rename one of them"
-    assert lines_of(done) == [f"grader: assignments/tiny/assignment.py: {line}"]
+    assert lines_of(done) == [f"grader: assignments/tiny/assignment.py:6: {line}"]
 
 
 def test_4_if_the_limits_let_no_sanitizer_start(course):

@@ -178,6 +178,19 @@ def test_a_mistake_that_course_check_finds_is_told_and_ends_with_4(course, verif
     assert verify("sums/reference")[0] == 0, "only what is selected counts"
 
 
+@pytest.mark.parametrize("selection", [(), ("--assignment", "sums")])
+def test_a_mistake_for_which_nothing_can_be_graded_is_told_once(course, verify, selection):
+    requires = 'requires={"driver": ("sum.cpp",)}, preloads='
+    course.write("assignments/sums/assignment.py", ASSIGNMENT.replace("preloads=", requires))
+    code, _, err = verify(*selection)
+    (line,) = [line.replace(f"{course.folder}/", "") for line in err if "requires" in line]
+    assert line.startswith("grader: assignments/sums/assignment.py:12: requires: ['driver']: given/ has no ")
+    assert code == 4
+    # where only some submissions are verified, the run alone tells it
+    code, _, err = verify("sums/reference")
+    assert (code, [each.replace(f"{course.folder}/", "") for each in err]) == (4, [line])
+
+
 @pytest.mark.slow
 def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify, tmp_path):
     course.submit("ann", RIGHT, earns(2, 1, 3))
