@@ -131,12 +131,7 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
             if name != variable and closest(name, [variable]):
                 yield "variable", f"{place} reads {name}; write one name in both"
     if reference and "requires" not in dict(refused):
-        for file in names_of([name for names in assignment.requires.values() for name in names]):
-            if file not in reference and file not in given:
-                yield (
-                    "requires",
-                    f"reference/ has no {quoted(file)}, without which it earns nothing; write it",
-                )
+        yield from (("requires", message) for message in _requires_problems(assignment, reference, given))
 
 
 def _accepts_problems(assignment: Assignment, folder: Path, reference: tuple[str, ...]) -> Iterator[str]:
@@ -150,6 +145,23 @@ def _accepts_problems(assignment: Assignment, folder: Path, reference: tuple[str
             yield f"{quoted(pattern)} {message}"
     misnamed = [*_misspelt([plain_pattern(pattern) for pattern in assignment.accepts], reference)]
     yield from misnamed or _named_by_make(assignment, folder, reference)
+
+
+def _requires_problems(
+    assignment: Assignment, reference: tuple[str, ...], given: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield the files of `requires` that the reference lacks, but for those of which `accepts` tells."""
+    named = names_of([name for names in assignment.requires.values() for name in names])
+    others = [file for file in reference if file not in (*named, *assignment.accepts, *given)]
+    left_out = {*reference} - {*accepted(reference, assignment.accepts).values()}
+    for file in dict.fromkeys(named):
+        if file in (*reference, *given) or (file in assignment.accepts and closest(file, left_out)):
+            continue
+        near = closest(file, others)
+        modules = [module for module, names in assignment.requires.items() if file in names]
+        advice = f"rename {near} there to {file}" if near else "write it"
+        lost = f"without which what calls {' or '.join(modules)} earns nothing"
+        yield f"reference/ has no {quoted(file)}, {lost}; {advice}"
 
 
 def _named_by_make(assignment: Assignment, folder: Path, reference: tuple[str, ...]) -> Iterator[Remark]:

@@ -24,6 +24,7 @@ REFERENCE = "assignments/vectors/reference/vectors.py"
 EXPECTED, RUBRIC, COURSE = "assignments/vectors/expected.py", "rubrics/vectors.yaml", "course.yaml"
 BUILD = '__import__("grader.api").api.Build'
 PRODUCTS = 'products=("a.so",), variable="A"'
+LACKED = 'reference/ has no "runs.cpp", without which what calls runs_driver earns nothing; '
 ORACLE = "return np.array([float(a) * float(u) + float(v) for u, v in zip(x, y)], dtype=y.dtype)"
 
 
@@ -79,7 +80,38 @@ def test_a_reference_without_files_is_named_and_so_is_one_without_what_is_requir
     (course / REFERENCE).with_name("other.py").write_text("def saxpy(a, x, y): return a * x + y\n")
     file = course / ASSIGNMENT
     file.write_text(file.read_text().replace("limits=", 'requires={"driver": ("vectors.py",)}, limits='))
-    assert any('requires: reference/ has no "vectors.py"' in line for line in told(course))
+    why = 'requires: reference/ has no "vectors.py", without which what calls driver earns nothing; write it'
+    assert any(why in line for line in told(course))
+
+
+@pytest.mark.parametrize(
+    ("accepts", "file", "lines"),
+    [
+        (
+            ("vectors.py", "runs.cpp"),
+            "run.cpp",
+            ("accepts", "rename run.cpp there to runs.cpp, or write run"),
+        ),
+        (("vectors.py", "*.cpp"), "run.cpp", ("requires", LACKED + "rename run.cpp there to runs.cpp")),
+        (
+            ("vectors.py", "runs.cpp", "*.cpp"),
+            "run.cpp",
+            ("requires", LACKED + "rename run.cpp there to runs"),
+        ),
+        (("vectors.py", "*.cpp"), "other.cpp", ("requires", LACKED + "write it")),
+        (("vectors.py", "runs.cpp"), "runs.cpp", ()),
+    ],
+)
+def test_a_required_file_that_the_reference_has_under_another_name_is_told_once(course, accepts, file, lines):
+    (course / REFERENCE).with_name(file).write_text("int main() {}\n")
+    requires = 'requires={"driver": ("vectors.py",), "runs_driver": ("runs.cpp",)}'
+    path = course / ASSIGNMENT
+    path.write_text(
+        path.read_text().replace('("vectors.py",)', repr(accepts)).replace("limits=", f"{requires}, limits=")
+    )
+    found = [line.split(": ", 2)[1:] for line in told(course) if "runs.cpp" in line]
+    assert [field for field, _ in found] == [*lines[:1]]
+    assert all(lines[1] in message for _, message in found)
 
 
 def test_a_team_of_the_roster_that_is_too_large_for_an_assignment_is_named(course):
