@@ -48,7 +48,8 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     exactly what its expected.yaml says. Items of a reference that wait for a person are as expected. A
     starter that earns points is named with the items, and one that earns everything is not as expected.
 
-    Of a whole course, or of one assignment, the mistakes that grader course check finds are told as well.
+    Of a whole course, or of one assignment with what course.yaml sets for it, the mistakes that grader course
+    check finds are told as well.
 
     Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
     wrong, 5 something could not be observed.

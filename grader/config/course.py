@@ -111,12 +111,15 @@ class Course:
         message = self.roster.other_team(who.split("+"))
         return f"{message}; name the team, or each student alone" if message else ""
 
-    def extensions_for_nobody(self) -> tuple[str, ...]:
-        """Return a line for each extension whose name is not on the roster; none without a roster."""
+    def extensions_for_nobody(self, assignment: str | None = None) -> tuple[str, ...]:
+        """Return a line for each extension whose name is not on the roster; none without a roster.
+
+        With an assignment, only those of it.
+        """
         lines: list[str] = []
         problems: list[Problem] = []
-        for who in self.extensions:
-            message = self.nobody(who)
+        for who, by_assignment in self.extensions.items():
+            message = self.nobody(who) if assignment in (None, *by_assignment) else ""
             if not message:
                 continue
             if place := self.extension_places.get(who):

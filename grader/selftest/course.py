@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import datetime, timedelta, tzinfo
 from fnmatch import filter as filter_names
@@ -33,7 +33,7 @@ from grader.packing.sources import not_packed
 from grader.packing.submissions import sources_in
 from grader.plugins import Plugins
 from grader.selftest.declared import FILE as DECLARATION
-from grader.selftest.declared import declaration_problems, static_problems
+from grader.selftest.declared import static_problems
 from grader.selftest.expectations import SOURCES, expectation_problems
 from grader.selftest.functions import try_functions
 from grader.selftest.source_rules import source_problems, source_remarks
@@ -78,15 +78,20 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
 
 
 def check_assignment(course: Course, plugins: Plugins, name: str) -> Iterator[str]:
-    """Yield the lines of `check_course` on one assignment: its declaration, and its rubrics without mistakes.
+    """Yield the lines of `check_course` on one assignment: its settings, its declaration, its rubrics.
 
-    What keeps a rubric from being read is left out.
+    What keeps a rubric from being read is left out, and so are remarks on teams and on submissions.
     """
-    yield from declaration_problems(plugins.assignments[name], plugins.assignment_folders[name])
+    yield from _settings(course, plugins, name)
+    yield from static_problems(course, plugins, name)
+    rubrics: dict[bool, list[Rubric]] = {True: [], False: []}
     for path in course.rubrics():
         rubric, problems = _read(path, plugins)
-        if rubric is not None and rubric.assignment == name and not problems:
-            yield from _rubric_lines(course, plugins, rubric, path)
+        if rubric is not None and rubric.assignment == name:
+            rubrics[not problems].append(rubric)
+            yield from () if problems else _rubric_lines(course, plugins, rubric, path)
+    yield from _extensions_of_nothing(course, rubrics[True], rubrics[False])
+    yield from _criteria_of_nothing(course, plugins, [*rubrics[True], *rubrics[False]], name)
 
 
 def _read(path: Path, plugins: Plugins) -> tuple[Rubric | None, tuple[str, ...]]:
@@ -183,8 +188,8 @@ def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:
             yield f"{show_path(folder / DECLARATION)}: {why}"
 
 
-def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield problems of `course.yaml` that only plugins show."""
+def _settings(course: Course, plugins: Plugins, only: str | None = None) -> Iterator[str]:
+    """Yield problems of `course.yaml` that only plugins show; with `only`, those of this assignment."""
     document = read_yaml(course.folder / FILE)
     problems = []
     if message := layer_objection(course.min_isolation, plugins.sandboxes):
@@ -201,11 +206,21 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
                 problems.append(Problem(path=(platform, "assignments", name), message=message))
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
-    yield from document.lines(problems)
+    yield from document.lines(_about(only, problems))
 
 
-def _criteria_of_nothing(course: Course, plugins: Plugins, rubrics: Sequence[Rubric]) -> Iterator[str]:
-    """Yield criteria of platforms' own rubrics for no assignment, or for no item of its rubrics."""
+def _about(assignment: str | None, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems whose path names an assignment; all for None."""
+    return (problem for problem in problems if assignment in (None, *problem.path))
+
+
+def _criteria_of_nothing(
+    course: Course, plugins: Plugins, rubrics: Sequence[Rubric], only: str | None = None
+) -> Iterator[str]:
+    """Yield criteria of platforms' own rubrics for no assignment, or for no item of its rubrics.
+
+    With `only`, those of this assignment.
+    """
     items: dict[str, set[str]] = {name: set() for name in plugins.assignments}
     for rubric in rubrics:
         items[rubric.assignment] |= {item.id for item in rubric.items}
@@ -221,7 +236,7 @@ def _criteria_of_nothing(course: Course, plugins: Plugins, rubrics: Sequence[Rub
                 if item not in items[name]:
                     message = f"no item of {name} is called {quoted(item)}; {suggestion(item, items[name])}"
                     problems.append(Problem(path=(platform, key, name, item), message=message))
-    yield from read_yaml(course.folder / FILE).lines(problems)
+    yield from read_yaml(course.folder / FILE).lines(_about(only, problems))
 
 
 def _extensions_of_nothing(

@@ -36,15 +36,19 @@ _WHOLE = re.compile(r".*[\w*}]\n[\w*{-]", re.DOTALL)
 """The end of a name and the beginning of another one."""
 
 
-def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield the problems of a course's extensions and of its declared assignments; none of its code runs."""
-    yield from course.extensions_for_nobody()
+def static_problems(course: Course, plugins: Plugins, only: str | None = None) -> Iterator[str]:
+    """Yield the problems of a course's extensions and of its declared assignments; none of its code runs.
+
+    With `only`, those of this assignment.
+    """
+    yield from course.extensions_for_nobody(only)
+    names = [name for name in plugins.assignments if only in (None, name)]
     for team in course.roster.teams:
-        for assignment in plugins.assignments.values():
-            if line := course.roster.team_objection(team, assignment.name, assignment.team_at_most):
+        for name in names:
+            if line := course.roster.team_objection(team, name, plugins.assignments[name].team_at_most):
                 yield line
-    for name, folder in plugins.assignment_folders.items():
-        yield from declaration_problems(plugins.assignments[name], folder)
+    for name in names:
+        yield from declaration_problems(plugins.assignments[name], plugins.assignment_folders[name])
 
 
 def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:

@@ -178,6 +178,41 @@ def test_a_mistake_that_course_check_finds_is_told_and_ends_with_4(course, verif
     assert verify("sums/reference")[0] == 0, "only what is selected counts"
 
 
+CANVAS = (
+    'canvas: {url: "https://lms.edu", course: 1, assignments: {sums: 2}, rubrics: {NAME: {halve: "_1"}}}\n'
+)
+
+
+@pytest.mark.parametrize("selection", [(), ("--assignment", "sums")])
+@pytest.mark.parametrize(
+    ("settings", "roster", "told"),
+    [
+        (
+            "extensions: {read: {sums: 12h}}",
+            "ann,red",
+            "course.yaml:3:14: extensions.read: nobody on the roster",
+        ),
+        (
+            "extensions: {red: {sums: 12h}}",
+            "ann,red",
+            "course.yaml:3:20: extensions.red.sums: no rubric of sums",
+        ),
+        (CANVAS.replace("NAME", "sums"), "ann,", "canvas.rubrics.sums.halve: no item of sums is called"),
+        ("", "ann,red\nbob,red", "roster.csv:2: team red has 2 students, and teams of sums have at most 1"),
+    ],
+)
+def test_a_mistake_of_what_the_course_sets_for_an_assignment_is_told(
+    course, verify, selection, settings, roster, told
+):
+    team = "team_at_most=1, preloads="
+    course.write("assignments/sums/assignment.py", ASSIGNMENT.replace("preloads=", team))
+    course.write("course.yaml", f"title: A course\nroster: roster.csv\n{settings}\n")
+    course.write("roster.csv", f"student,team\n{roster}\n")
+    code, _, (line,) = verify(*selection)
+    assert told in line.replace(f"{course.folder}/", "")
+    assert code == 4
+
+
 @pytest.mark.parametrize("selection", [(), ("--assignment", "sums")])
 def test_a_mistake_for_which_nothing_can_be_graded_is_told_once(course, verify, selection):
     requires = 'requires={"driver": ("sum.cpp",)}, preloads='
@@ -376,6 +411,9 @@ def other(course):
 
 @pytest.mark.parametrize("arguments", [["--assignment", "sums"], ["ann", "sums/*"]])
 def test_what_is_wrong_in_another_assignment_is_not_in_the_way(other, verify, arguments):
+    settings = "extensions: {nobody: {more: 1d}}\n" + CANVAS.replace("NAME", "more")
+    other.write("course.yaml", f"title: A course\nroster: roster.csv\n{settings}")
+    other.write("roster.csv", "student\nann\n")
     code, out, err = verify(*arguments)
     assert (code, err) == (0, [])
     assert [line.split()[1] for line in out[:2]] == ["sums/reference", "ann"]
