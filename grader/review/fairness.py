@@ -82,19 +82,14 @@ class JudgementBlock:
     """The mean of what everybody gave for the same questions, as such a share."""
 
 
-def drift(judgements: Sequence[Judgement], by: str) -> list[JudgementBlock]:
-    """Return the generosity of one person over time, in blocks of judgements, beside what is usual."""
+def drift(judgements: Iterable[Judgement], by: str) -> list[JudgementBlock]:
+    """Return the generosity of one person over time, in blocks of judgements that count."""
+    counted = [each for each in judgements if each.record.possible and not each.record.withdrawn]
     by_item: dict[str, list[float]] = {}
-    for each in judgements:
-        if each.record.possible and each.undoes is None and not each.record.withdrawn:
-            by_item.setdefault(each.record.item, []).append(each.record.points / each.record.possible)
+    for each in counted:
+        by_item.setdefault(each.record.item, []).append(each.record.points / each.record.possible)
     usual = {item: fmean(shares) for item, shares in by_item.items()}
-    mine = [
-        each
-        for each in judgements
-        if each.record.by == by and each.record.possible and each.undoes is None and not each.record.withdrawn
-    ]
-    mine.sort(key=lambda each: each.record.at)
+    mine = sorted((each for each in counted if each.record.by == by), key=lambda each: each.record.at)
     blocks = (mine[start : start + BLOCK] for start in range(0, len(mine), BLOCK))
     return [
         JudgementBlock(

@@ -69,7 +69,7 @@ class StaffPages:
             place,
             overruled=overruled(current),
             titles={item.id: item.title for item in desk.items.values()},
-            people=[(name, drift(index.judgements, name)) for name in people],
+            people=[(name, drift(current, name)) for name in people],
             twice=twice,
             differing=differing,
             sample=len(sample),

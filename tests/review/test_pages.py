@@ -509,6 +509,22 @@ def test_drift_stands_beside_what_is_usual_for_the_same_questions(demo):
     assert "0 % of the points in 5 answers, usual 50 %" in page
 
 
+def test_an_answer_whose_points_are_corrected_counts_once_in_drift_with_what_stands(demo):
+    bob, cem = demo.visitor("Bob"), demo.visitor("Cem")
+    number = first(demo)
+    bob.give(ITEM, number, 1, 1, 1, 1)
+    bob.give(ITEM, number, 0, 0, 0, 0, after=newest(demo, number))
+    other = first(demo)
+    cem.give(ITEM, other, 1, 1, 1, 1)
+    page = demo.texts(bob.get("/a/demo/fairness"))
+    assert "0 % of the points in 1 answer, usual 50 %" in page
+    assert "100 % of the points in 1 answer, usual 50 %" in page
+    bob.give(ITEM, other, 0, 0, 0, 0, after=newest(demo, other))
+    page = demo.texts(bob.get("/a/demo/fairness"))
+    assert "0 % of the points in 2 answers, usual 0 %" in page
+    assert "Cem" not in page[page.index("Points over time") :]
+
+
 def test_a_page_that_cannot_be_shown_says_why_in_its_title(demo):
     bob = demo.visitor("Bob")
     for path, title, reason in (
