@@ -49,6 +49,7 @@ COMMANDS = {
 
 
 _OUT = "--out"
+_ASSIGNMENT = "--assignment"
 _EXTRA = re.compile(r"got unexpected extra argument \((.+)\)")
 """What click says of one argument too many."""
 _SHOWN_WORDS = 7
@@ -176,15 +177,23 @@ def _of_click(error: click.ClickException) -> str:
     else:
         message = _lower(message)
     message = message.rstrip(".")
-    if context and (extra := _EXTRA.fullmatch(message)) and _takes_file(context):
-        return f"{message}; if {extra[1]} is the file to write, name it by {_OUT}"
+    if context and (extra := _EXTRA.fullmatch(message)) and (advice := _advice_on(extra[1], context)):
+        return f"{message}; {advice}"
     return f"{message}; see {context.command_path} --help" if context else message
 
 
-def _takes_file(context: click.Context) -> bool:
-    """Tell whether a command has an option for the file that it writes, which was not given."""
-    named = (param for param in context.command.params if _OUT in param.opts and param.metavar == "FILE")
-    return any(not context.params.get(param.name or "") for param in named)
+def _advice_on(word: str, context: click.Context) -> str:
+    """Return by which option of a command a word can be named that is one argument too many; empty for none.
+
+    Options that were given are none of them.
+    """
+    options = [param for param in context.command.params if not context.params.get(param.name or "")]
+    advice = []
+    if "." not in word and any(_ASSIGNMENT in param.opts for param in options):
+        advice.append(f"if {word} is an assignment, name it by {_ASSIGNMENT}")
+    if any(_OUT in param.opts and param.metavar == "FILE" for param in options):
+        advice.append(f"if {word} is the file to write, name it by {_OUT}")
+    return "; ".join(advice)
 
 
 def _misplaced(option: str, context: click.Context) -> str:

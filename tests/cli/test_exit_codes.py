@@ -117,6 +117,23 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
             "got unexpected extra argument (b.html); if b.html is the file to write, name it by --out",
         ),
         (
+            ["report", "hw2"],
+            "got unexpected extra argument (hw2); if hw2 is an assignment, name it by --assignment; "
+            "if hw2 is the file to write, name it by --out",
+        ),
+        (
+            ["report", "--assignment", "hw1", "hw2"],
+            "got unexpected extra argument (hw2); if hw2 is the file to write, name it by --out",
+        ),
+        (
+            ["show", "ann", "hw2"],
+            "got unexpected extra argument (hw2); if hw2 is an assignment, name it by --assignment",
+        ),
+        (
+            ["history", "ann", "hw2"],
+            "got unexpected extra argument (hw2); if hw2 is an assignment, name it by --assignment",
+        ),
+        (
             ["export", "csv", "a", "b", "--out", "c.csv"],
             "got unexpected extra argument (b); see grader export csv --help",
         ),
