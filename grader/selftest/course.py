@@ -205,7 +205,8 @@ def _settings(course: Course, plugins: Plugins, only: str | None = None) -> Iter
                 message = f"{number} is that of {first} too, whose grades would be replaced; give its own"
                 problems.append(Problem(path=(platform, "assignments", name), message=message))
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
-    problems += engine_problems(document.data, kinds)
+    if isinstance(document.data, Mapping):  # what is none is told where the course is read
+        problems += engine_problems(document.data, kinds)
     yield from document.lines(_about(only, problems))
 
 

@@ -1039,6 +1039,13 @@ def test_each_case_that_no_yield_gives_is_told_at_its_line(course, imported, cal
     assert [*told(course)] == told_lines
 
 
+@pytest.mark.parametrize("text", ["title: x\n b: c\n", "extensions: {ben: vectors: 1d}\n", "- title\n"])
+def test_a_course_yaml_that_is_no_mapping_is_told_once(course, text):
+    (course / COURSE).write_text(text)
+    (line,) = told(course)
+    assert line.startswith(f"{COURSE}:")
+
+
 def test_a_family_without_any_yield_is_told_at_the_lines_of_its_cases_alone(course):
     path = course / INPUTS
     text = path.read_text()
