@@ -109,3 +109,40 @@ def lost_cases(file: Path) -> Iterator[int]:
     statements = (node.value for node in nodes if isinstance(node, ast.Expr))
     calls = (value for value in statements if isinstance(value, ast.Call))
     yield from sorted(call.lineno for call in calls if ast.unparse(call.func) in names)
+
+
+def lost_returns(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and function of each value that a generator function returns and no `yield from` takes."""
+    import ast
+
+    tree = parsed(file)
+    nodes = [*ast.walk(tree)]
+    statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    delegated = (node for node in nodes if isinstance(node, ast.YieldFrom) and id(node) not in statements)
+    taken = {ast.unparse(node.value.func) for node in delegated if isinstance(node.value, ast.Call)}
+    for function in nodes:
+        if isinstance(function, ast.FunctionDef) and function.name not in taken:
+            inner = [*_nodes_of_body(function)]
+            if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inner):
+                for node in inner:
+                    if isinstance(node, ast.Return) and not _is_none(node.value):
+                        yield node.lineno, function.name
+
+
+def _nodes_of_body(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes in the body of a function, without those of functions and classes in it."""
+    import ast
+
+    nodes: list[ast.AST] = [*reversed(function.body)]
+    while nodes:
+        node = nodes.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            nodes += reversed([*ast.iter_child_nodes(node)])
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    """Tell whether a `return` has no value, or `None`."""
+    import ast
+
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)

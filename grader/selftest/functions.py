@@ -19,7 +19,7 @@ from grader.config.problem import Remark
 from grader.config.yaml_source import YamlDocument
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
-from grader.coursesyntax import lost_cases
+from grader.coursesyntax import lost_cases, lost_returns
 from grader.errors import CourseError, NotObservedError, PackageError
 from grader.files import show_path
 from grader.harness.course_forks import in_fork, unpassable
@@ -69,6 +69,9 @@ def try_functions(
     lost = "makes a case that no family gives; write yield before it"
     lines = {f"{show_path(folder / INPUTS)}:{line}: {lost}": None for line in lost_cases(folder / INPUTS)}
     named_already = (_NO_REFERENCE, NO_YIELD) if lines else (_NO_REFERENCE,)
+    lost = "returns a value behind yields, which is lost; write yield, or yield from for several cases"
+    for line, function in lost_returns(folder / INPUTS):
+        lines[f"{show_path(folder / INPUTS)}:{line}: {function}: {lost}"] = None
     for trial in trials:
         try:  # in a fork, for a function of the course may end its process
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))

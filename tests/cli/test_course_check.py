@@ -1046,6 +1046,20 @@ def test_a_course_yaml_that_is_no_mapping_is_told_once(course, text):
     assert line.startswith(f"{COURSE}:")
 
 
+def test_a_value_that_a_family_returns_behind_yields_is_told_at_its_line(course):
+    path = course / INPUTS
+    text = path.read_text().replace('yield case("any', 'return case("any')
+    part = "def part(rng):\n    yield case('part', 1)\n    return rng\n"
+    kept = f"{part}\n\ndef whole(rng):\n    rng = yield from part(rng)\n"
+    inner = "def inner(rng):\n    def draw():\n        return 3\n    yield case('in', draw())\n    return\n"
+    path.write_text(f"{text}\n\n{kept}\n\n{inner}")
+    number = 1 + text[: text.index("return case")].count("\n")
+    lost = (
+        "vectors: returns a value behind yields, which is lost; write yield, or yield from for several cases"
+    )
+    assert [*told(course)] == [f"{INPUTS}:{number}: {lost}"]
+
+
 def test_a_family_without_any_yield_is_told_at_the_lines_of_its_cases_alone(course):
     path = course / INPUTS
     text = path.read_text()
