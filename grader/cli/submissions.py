@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -144,7 +144,8 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     unknown = [each for each in times.places if each[0] == "student" and each not in known | on_roster]
     remarks: list[str] = []
     if ids:
-        remarks += [f"{show_path(file)}:{line}" for line in _nobody(unknown, times, course.roster)]
+        of_run = {value for _, value in known}
+        remarks += [f"{show_path(file)}:{line}" for line in _nobody(unknown, times, course.roster, of_run)]
         unknown = []
     uploads = Counter(sender.student for sender in senders if sender)
     for request, sender in zip(requests, senders, strict=True):
@@ -166,10 +167,10 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     return timed_requests
 
 
-def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str]:
+def _nobody(unknown: Sequence[Id], times: Times, roster: Roster, of_run: Container[str]) -> Iterator[str]:
     """Yield a line for each name of a list of times that is nobody's on the roster, with who may be meant.
 
-    Whoever has a time already is meant only if nobody else may be.
+    Those without a time are meant before others, and of them first who has a submission in this run.
     """
     from grader.config.problem import closest, suggestion
     from grader.config.times import id_of
@@ -180,7 +181,8 @@ def _nobody(unknown: Sequence[Id], times: Times, roster: Roster) -> Iterator[str
     names = {name.casefold() for name in everybody}
     nobody = [each for each in unknown if not all(part in names for part in each[1].split("+"))]
     for each in nobody[:NAMED]:
-        among = untimed if closest(each[1], untimed) else everybody
+        groups = ({name for name in untimed if name.casefold() in of_run}, untimed)
+        among = next((group for group in groups if closest(each[1], group)), everybody)
         advice = suggestion(each[1], among)
         yield f"{times.places[each]}: student: {quoted(each[1])}: nobody on the roster is called so; {advice}"
     if more := nobody[NAMED:]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
@@ -20,6 +20,8 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 CLOSE = 0.65
 """The similarity (difflib's ratio) from which on a name is suggested for another."""
+_EQUALLY_CLOSE = 3
+"""The number of equally close names up to which all are suggested; of more none is."""
 LISTED = 8
 """The number of names that a message lists if none is close enough to suggest."""
 
@@ -80,16 +82,32 @@ def has_more_words(one: str, other: str) -> bool:
     return words < others or others < words
 
 
-def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ()) -> str:
-    """Suggest the closest candidate for a name that does not exist, or list those that resemble it most.
+def _closest_of_all(name: str, candidates: Sequence[str]) -> list[str]:
+    """Return the candidates that are close to a name and to which no other is closer, in their order."""
+    from difflib import SequenceMatcher
 
-    Candidates that are `given` beside the name are not meant by it: a list that is cut leaves them out.
+    matcher = SequenceMatcher(b=name)
+    likeness = {}
+    for candidate in candidates:
+        matcher.set_seq1(candidate)
+        if matcher.real_quick_ratio() >= CLOSE and matcher.quick_ratio() >= CLOSE:  # upper bounds
+            likeness[candidate] = matcher.ratio()
+    greatest = max(likeness.values(), default=0.0)
+    return [each for each, ratio in likeness.items() if ratio == greatest >= CLOSE]
+
+
+def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ()) -> str:
+    """Suggest the closest candidates for a name that does not exist, or list those that resemble it most.
+
+    Several that are equally close are suggested together. Candidates that are `given` beside the name are
+    not meant by it: a list that is cut leaves them out.
     """
     names = sorted(candidates)
     if not names:
         return "there are none"
-    if close := closest(name, names):
-        return f"did you mean {close}?"
+    close = _closest_of_all(name, names)
+    if 0 < len(close) <= _EQUALLY_CLOSE:
+        return f"did you mean {' or '.join(close)}?"
     absent = [each for each in names if each not in given]
     others = absent if len(absent) > LISTED else names
     if len(others) <= LISTED + 1:  # "and 1 more" would be as long as the name itself

@@ -14,6 +14,8 @@ _ALIKE = 0.8
 """Similarity of names (0 to 1) from which one is suggested for the other."""
 _SHORTEST = 3
 """Letters of a team's name from which another one among them may be a slip; `A` and `B` are two teams."""
+_EQUALLY_ALIKE = 3
+"""The number of equally similar names up to which all are suggested; of more none is."""
 FILE_IDS = ("canvas_id", "moodle_id")
 """Ids that platforms write into the names of files."""
 
@@ -226,10 +228,11 @@ def _so_many(students: Sequence[str]) -> str:
 
 
 def with_likeness(stranger: str, absent: Sequence[str], teams: Sequence[str] = ()) -> str:
-    """Return a name, with the most similar student or team of those that handed nothing in."""
+    """Return a name, with the most similar students or teams of those that handed nothing in."""
     words = {team: f"team {team}" for team in teams} | {student: student for student in absent}
     alike = _alike(stranger, words)
-    return f"{stranger} (is {words[max(alike, key=alike.__getitem__)]} meant?)" if alike else stranger
+    near = [words[other] for other, similarity in alike.items() if similarity == max(alike.values())]
+    return f"{stranger} (is {' or '.join(near)} meant?)" if 0 < len(near) <= _EQUALLY_ALIKE else stranger
 
 
 def _alike(name: str, others: Iterable[str]) -> dict[str, float]:

@@ -500,6 +500,22 @@ def test_a_name_of_the_list_that_nobody_has_is_told_to_whom_it_resembles(course,
     )
 
 
+def test_a_name_of_the_list_that_nobody_has_is_told_with_each_that_is_as_near_or_the_one_of_the_run(
+    course, tmp_path
+):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,name\nann,Ann\nben,Ben\ndan,Dan\n")
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\nan,2024-12-23 13:00\nben,2024-12-23 13:00\n")
+    nobody = f'grader: {times}:2: student: "an": nobody on the roster is called so; did you mean'
+    done = course.run("run", course.submit("ann"), "--times", str(times))
+    assert done.stderr == f"{nobody} ann?\n"
+    done = course.run("run", course.submit("ben"), "--times", str(times))
+    assert done.stderr == f"{nobody} ann or dan?\n"
+    done = course.run("run", course.submit("ann"), "--student", "an")
+    assert "an (is ann or dan meant?) is not on the roster" in done.stderr
+
+
 def test_names_of_the_list_that_nobody_has_are_told_without_a_roster_only_where_somebody_lacks_a_time(
     course, tmp_path
 ):

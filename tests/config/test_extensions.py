@@ -47,10 +47,10 @@ def test_mistakes_in_course_yaml_are_all_located(folder: Path) -> None:
     assert problems(folder, "extensions:\n  alice: {hw1: 2 days}\n  bob: {hw3: 1d}\n") == (
         "course.yaml:4:11: extensions.alice.hw1: must be a duration such as 20s, 15m, 1h30m or 3d, "
         'got "2 days"',
-        'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw2?',
+        'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw1 or hw2?',
     )
     assert problems(folder, "extensions:\n  alice: {hw1: 2d}\n  bob: {hw3: 1d}\n") == (
-        'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw2?',
+        'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw1 or hw2?',
     )
     (line,) = problems(folder, "extensions: [alice]\n")
     assert line == "course.yaml:3:1: extensions: must be a mapping, got a list; write {NAME: {NAME: …}}"
@@ -82,7 +82,7 @@ def test_mistakes_in_a_table_are_all_located(folder: Path) -> None:
     )
     assert problems(folder, "extensions: more.csv\n") == (
         "more.csv:2: student: missing; say whose extension it is",
-        'more.csv:3: assignment: no assignment is called "hw9"; did you mean hw2?',
+        'more.csv:3: assignment: no assignment is called "hw9"; did you mean hw1 or hw2?',
         'more.csv:4: extension: must be a duration such as 20s, 15m, 1h30m or 3d, got "soon"',
         "more.csv:6: bob has an extension of hw2 in a line above; give one",
         'more.csv:7: assignment: no assignment is called ""; there are hw1, hw2',
