@@ -19,7 +19,15 @@ from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
-from grader.harness.diagnoses import diagnose, lacking, lacking_header, missing_for_make, renames, targets
+from grader.harness.diagnoses import (
+    diagnose,
+    lacking,
+    lacking_header,
+    missing_for_make,
+    misspelt_program,
+    renames,
+    targets,
+)
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
@@ -104,6 +112,9 @@ class Builds:
         if whose != REFERENCE and self._has_reference:
             self._require_reference(built, architecture, simulated)
             return self._with_owner(built)
+        folder = self._children.servers.course_files
+        if folder and (mistake := misspelt_program(built.errors, self._build.programs, folder)):
+            raise CourseError(mistake)
         if why := lacking(built.errors, architecture):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         if mistake := self._of_makefile(built):

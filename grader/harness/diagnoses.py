@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader.contracts.build import Diagnostic
 from grader.harness.missing import definition_advice, source_advice
+from grader.installed import nearest
 from grader.subject.tools.cuda_renames import RENAMED
 from grader.subject.tools.diagnostics import COMPILED
 
@@ -102,11 +104,15 @@ _TOOLKIT_HEADERS = re.compile(
     r"cusolverSp|cudnn|nccl|nvrtc|nvToolsExt|cooperative_groups|mma|cupti|omp|mpi)\.h|"
     r"(?:thrust|cub|cuda|nvtx3|cooperative_groups|crt)/.+"
 )
+_NOT_FOUND = r"([\w./+-]+): (?:command )?not found"
+"""A shell's or make's complaint about a program."""
+_RECIPE_BYTES = 2**20
+"""A file of the course that is larger is no Makefile or script."""
 _MACHINES: tuple[tuple[str, str], ...] = (
     (r"cannot execute '([^']+)'", "the program {} is not installed"),
     (r".*Failed to preprocess host compiler properties", "its nvcc finds no C++ compiler that works"),
     (r"cannot find -l:?([\w.+-]+)", "the library {} is not installed"),
-    (r"([\w./+-]+): (?:command )?not found", "the program {} is not installed"),
+    (_NOT_FOUND, "the program {} is not installed"),
     (r".*unsupported (?:GNU|clang) version", "its C++ compiler is too new for its nvcc"),
     (r".*No space left on device", "building needs more room; give `file_mb` of the assignment's build more"),
 )
@@ -188,6 +194,21 @@ def lacking(errors: Sequence[Diagnostic], architecture: str) -> str:
         if diagnosis.name == "unknown_architecture" and architecture and f"'{architecture}'" in error.message:
             return f"its nvcc does not compile for {architecture}, the GPU's architecture"
     return lacking_header(errors)
+
+
+def misspelt_program(errors: Iterable[Diagnostic], programs: Collection[str], course_files: Path) -> str:
+    """Return where a file of the course calls a program that is not found and is like one of `programs`."""
+    missing = next((match[1] for error in errors if (match := re.match(_NOT_FOUND, error.message))), "")
+    near = nearest(missing, programs) if missing and missing not in programs else ""
+    word = re.compile(rf"(?<![\w.+-]){re.escape(missing)}(?![\w.+-])")
+    for file in sorted(course_files.iterdir()) if near else ():
+        if file.suffix == ".py" or not file.is_file() or file.stat().st_size > _RECIPE_BYTES:
+            continue
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), start=1):
+            if word.search(line):
+                why = f"calls {missing}, which is no program here and not in programs of assignment.py"
+                return f"given/{file.name}:{number}: {why}; did you mean {near}?"
+    return ""
 
 
 def lacking_header(errors: Iterable[Diagnostic]) -> str:

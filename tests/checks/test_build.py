@@ -628,6 +628,17 @@ def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_star
             "no-such-program is not installed",
         ),
         (
+            {"given/Makefile": MAKEFILE.replace("\tgcc", "\tgc")},
+            CourseError,
+            r"^given/Makefile:3: calls gc, which is no program here and not in programs of assignment.py; "
+            r"did you mean gcc\?$",
+        ),
+        (
+            {"given/Makefile": "all:\n\tgcc -c src/work.c\n\tsh build.sh\n", "given/build.sh": "gc -v\n"},
+            CourseError,
+            r"^given/build.sh:1: calls gc, ",
+        ),
+        (
             {"given/Makefile": "all:\n\tg++ -B/none -c -x nothing src/work.c\n"},
             CourseError,
             "reference: cannot be built: .*; correct it, given/, or command in assignment.py",
