@@ -11,6 +11,10 @@ _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".do
 """Endings under which editors and browsers store a file that should have another."""
 _COMPILED = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"})
 """Endings of sources of C, C++ and CUDA, of which one stands where the course has another."""
+_LANGUAGES = {".c": "C", ".cu": "CUDA C++"}
+"""Names of languages by the ending of their sources; those of all others in `_COMPILED` are C++."""
+_PYTHON = frozenset({".py", ".py3", ".pyw"})
+"""Endings of programs in Python, which another name does not turn into one for a compiler."""
 _FORMATS = frozenset({".ipynb", ".docx", ".doc", ".pdf"})
 """Endings of formats that another name turns neither into text nor into each other."""
 _ALIKE = 0.75
@@ -69,9 +73,14 @@ def of_ending(file: str, path: str) -> str:
 
 
 def saved_as(path: str, needed: str) -> str:
-    """Say what must become of a file of another format than the needed one; empty if a new name will do."""
+    """Say what must become of a file of another format, or in another language, than the needed one.
+
+    Empty if a new name will do.
+    """
     old, new = (PurePosixPath(file.casefold()).suffix for file in (path, needed))
     named_in_it = PurePosixPath(path).stem.casefold().endswith(new)  # report.pdf.doc, as a browser stores it
+    if old in _PYTHON and new in _COMPILED and not named_in_it:
+        return f"it must be written in {_LANGUAGES.get(new, 'C++')}, as {needed}"
     if old == new or named_in_it or _FORMATS.isdisjoint((old, new)):
         return ""
     if new in _FORMATS:

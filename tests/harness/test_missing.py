@@ -56,6 +56,22 @@ def test_what_was_probably_meant_is_named(dropped, meant, top):
     }
 
 
+@pytest.mark.parametrize(
+    ("needed", "dropped", "advice"),
+    [
+        ("runs.cpp", "runs.py", "it must be written in C++, as runs.cpp"),
+        ("src/runs.cu", "runs.PY", "it must be written in CUDA C++, as src/runs.cu"),
+        ("runs.c", "runs.py3", "it must be written in C, as runs.c"),
+        ("runs.cpp", "runs.cpp.py", "if it is meant, it must be called runs.cpp"),
+        ("runs.cpp", "runs.txt", "if it is meant, it must be called runs.cpp"),
+        ("runs.cpp", "runs.cc", "if it is meant, it must be called runs.cpp"),
+    ],
+)
+def test_a_program_in_another_language_is_not_to_be_renamed(needed, dropped, advice):
+    observation = without_file("one", needed, submission(dropped))
+    assert observation.facts[MISSING_FILE].endswith(f"but {dropped} was: {advice}")
+
+
 def test_of_two_names_the_nearer_one_is_named():
     names = ("mathmul-functions.py", "matmul functions.py", "matrices.py")
     observation = without_file("one", "matmul_functions.py", submission(*names))
