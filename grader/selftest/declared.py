@@ -19,7 +19,7 @@ from grader.config.facts import (
 )
 from grader.config.problem import Remark, closest, has_more_words, suggestion
 from grader.config.type_words import quoted
-from grader.coursesyntax import joined_texts
+from grader.coursesyntax import joined_texts, parsed
 from grader.filenames import plain_pattern
 from grader.files import show_path
 from grader.grading.declaration import argument_places, files_below, refusals, unfit_accepts
@@ -66,9 +66,28 @@ def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
         text = f"{place_of(field)}: {field}: {message}"
         yield Remark(text) if isinstance(message, Remark) else text
     yield from _wrong_imports(assignment, folder)
+    yield from _starter_remarks(folder)
     for line in reference_imports(folder / "expected.py"):
         why = "imports the reference, which must not be its own oracle; work the answer out otherwise"
         yield f"{show_path(folder / 'expected.py')}:{line}: {why}"
+
+
+def _starter_remarks(folder: Path) -> Iterator[Remark]:
+    """Yield the functions of a starter that the same file of the reference has under a similar name."""
+    for file in files_below(folder / "starter"):
+        if not file.endswith(".py"):
+            continue
+        starter, reference = (_functions(folder / part / file) for part in ("starter", "reference"))
+        for name in sorted(starter.keys() - reference.keys()):
+            if near := closest(name, reference.keys() - starter.keys()):
+                place = f"{show_path(folder / 'starter' / file)}:{starter[name]}"
+                yield Remark(f"{place}: {name}: the reference has no such function; did you mean {near}?")
+
+
+def _functions(file: Path) -> dict[str, int]:
+    """Return the functions and classes at the top level of a Python file, each with its line."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name: node.lineno for node in parsed(file).body if isinstance(node, kinds)}
 
 
 def _joined_names(assignment: Assignment, file: Path) -> Iterator[tuple[str, int, str]]:

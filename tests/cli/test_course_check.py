@@ -1039,6 +1039,18 @@ def test_each_case_that_no_yield_gives_is_told_at_its_line(course, imported, cal
     assert [*told(course)] == told_lines
 
 
+def test_a_function_whose_name_the_starter_misspells_is_a_remark(course):
+    starter = course / "assignments/vectors/starter/vectors.py"
+    starter.parent.mkdir(exist_ok=True)
+    starter.write_text("import math\n\n\ndef saxpi(a, x, y): ...\n\n\ndef own_helper(x): ...\n")
+    done = grader(course, "course", "check")
+    place = "assignments/vectors/starter/vectors.py:4"
+    advice = "the reference has no such function; did you mean saxpy?"
+    assert (done.returncode, done.stderr) == (0, f"grader: {place}: saxpi: {advice}\n")
+    starter.write_text("def saxpy(a, x, y): ...\n\n\ndef saxpi(x): ...\n")
+    assert [*told(course)] == []
+
+
 @pytest.mark.parametrize("text", ["title: x\n b: c\n", "extensions: {ben: vectors: 1d}\n", "- title\n"])
 def test_a_course_yaml_that_is_no_mapping_is_told_once(course, text):
     (course / COURSE).write_text(text)
