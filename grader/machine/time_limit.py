@@ -211,6 +211,22 @@ def mistake_in(stacks: str) -> str:
 
 
 @contextmanager
+def _nothing_ignored_is_told() -> Iterator[None]:
+    """Have Python print nothing of an interrupt that cannot be raised, as in a destructor: it is repeated."""
+    tell = sys.unraisablehook
+
+    def tell_others(ignored: sys.UnraisableHookArgs) -> None:
+        if not isinstance(ignored.exc_value, _Interrupt):
+            tell(ignored)
+
+    sys.unraisablehook = tell_others
+    try:
+        yield
+    finally:
+        sys.unraisablehook = tell
+
+
+@contextmanager
 def time_limit(
     cpu_s: float = FUNCTION_CPU_S,
     *,
@@ -236,8 +252,9 @@ def time_limit(
     limit = _Limit(cpu_s=cpu_s, wall_s=wall_s, packages=packages, tells=tells)
     try:
         try:
-            _WATCH.begin(limit)
-            yield
+            with _nothing_ignored_is_told():
+                _WATCH.begin(limit)
+                yield
         finally:
             _WATCH.end(limit)
     except _Interrupt as interrupt:

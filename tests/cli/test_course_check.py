@@ -1280,7 +1280,7 @@ def test_a_run_refuses_patterns_that_let_nothing_in(course, accepts, why):
     done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"grader: {ASSIGNMENT}: accepts: ")
+    assert line.startswith(f"grader: {ASSIGNMENT}:13: accepts: ")
     assert why in line
 
 

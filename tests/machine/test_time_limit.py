@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 import threading
 import time
@@ -26,6 +27,16 @@ def loop():
 
 def wait(event):
     event.wait()
+
+class Slow:
+    def __del__(self):
+        while True:
+            pass
+
+def destroys():
+    Slow()
+    while True:
+        pass
 
 def search():
     import re
@@ -99,6 +110,15 @@ def test_a_second_signal_does_not_pass_by_the_limit_that_the_first_one_leaves():
             watch._stop(0, None)
         watch._stop(0, None)
         watch.end(over)
+
+
+def test_an_interrupt_in_a_destructor_is_repeated_and_python_prints_nothing_of_it(course, monkeypatch):
+    ignored = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    with pytest.raises(TimeIsUpError), time_limit(0.02):
+        course["destroys"]()
+    assert ignored == []
+    assert sys.unraisablehook == ignored.append
 
 
 def test_an_inner_limit_leaves_the_outer_one(course):
