@@ -39,7 +39,7 @@ _FORMS = {
 _UNIQUE = ("student", *FILE_IDS, "sis_id", "email")
 _PLURALS = {"groups", "sections"}
 """Headings in exports of Moodle (participants) and Gradescope, whose cells may name several."""
-_OTHER_WORDS = {"fname", "lname", "mail", "term", "uname"}
+_OTHER_WORDS = {"fname", "lname", "term", "uname"}
 """Headings that mean something else, though each is a letter from one of ours."""
 _SHORTEST = 4
 """The fewest letters of a heading in which a slip is looked for: one of `id` makes `sid` or `uid`."""

@@ -154,7 +154,7 @@ def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) 
         ("fname", ""),
         ("Lname", ""),
         ("uname", ""),
-        ("mail", ""),
+        ("mail", "email"),
         ("user name", ""),  # the column student is there
         ("term", ""),
         ("SID", ""),
@@ -188,7 +188,7 @@ EXPORTED = """
     Due date;Last modified (submission);Last modified (grade);Feedback comments
     Last access to course;Last downloaded from this course;Phone;Description;SID;Section Name
     Sections;Role;Total Score;Max Points;Submission ID;Submission Time;Lateness (H:M:S);View Count
-    Submission Count;Lab 1;Lab 1 - Max Points;Term;Late;Date;Time;Note;Mail;Type;Test;Exam;Year;Lab
+    Submission Count;Lab 1;Lab 1 - Max Points;Term;Late;Date;Time;Note;Type;Test;Exam;Year;Lab
     Rank;Mark;Seat
 """
 """Headings in exports of Canvas (gradebook, groups), Moodle (participants, grading worksheet) and Gradescope
