@@ -151,11 +151,12 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
         uploader = {id_of("canvas_id", sender.lms_id)} if sender and sender.lms_id else set()
+        uploader |= {id_of("student", sender.uploader)} if sender and sender.uploader else set()
         of_names = (*map(partial(id_of, "student"), names), *chain(*(ids.get(name, ()) for name in names)))
         of_uploader = (*uploader, *chain(*(each for each in ids.values() if uploader & {*each})))
         of_sender = (*of_uploader, *of_names)
-        several = sender is not None and uploads[sender.student] > 1  # each is as late as its own uploader
-        time = (several and times.of(of_uploader)) or times.of(of_sender)
+        is_own = sender is not None and of_uploader and uploads[sender.student] > 1
+        time = times.of(of_uploader if is_own else of_sender)  # of several each is as late as its uploader
         for name in () if any(each in times.places for each in of_sender) else names:
             if near := closest(name.casefold(), (value for _, value in unknown)):
                 remarks.append(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")

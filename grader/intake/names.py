@@ -47,6 +47,8 @@ class Sender:
     """
     members: tuple[str, ...] = ()
     """The students of a team, sorted; empty for one student."""
+    uploader: str = ""
+    """The student of a team whose own name the archive bears; empty where it bears none, or an id."""
     file: str
     """The student's own name of the archive or file."""
     lms_id: str | None = None
@@ -166,7 +168,8 @@ def _on_roster(student: str, file: str, roster: Roster | None, otherwise: Except
         whose = f"{shown(party)!r} for {shown(student)}"
         message = f"roster: {whose}: is no name that can be used; write {SENDER_NAMES}"
         otherwise = CourseError(message)
-    return _sender(party, file, otherwise)
+    sender = _sender(party, file, otherwise)
+    return replace(sender, uploader=student) if student in sender.members else sender
 
 
 def _sender(party: str, file: str, otherwise: Exception) -> Sender:

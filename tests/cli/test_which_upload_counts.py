@@ -79,18 +79,35 @@ def test_numbers_of_two_members_of_a_team_are_not_compared(course):
     )
 
 
-def test_uploads_of_two_members_of_a_team_are_in_the_order_of_their_times(course, tmp_path):
-    uploads = members(course, "eckeva_105_9103_hw", "foxfay_106_9004_hw-1")
+@pytest.mark.parametrize(
+    ("eva", "fay"),
+    [("eckeva_105_9103_hw", "foxfay_106_9004_hw-1"), ("eva", "fay"), ("eva", "foxfay_106_9004_hw")],
+)
+def test_uploads_of_two_members_of_a_team_are_in_the_order_of_their_times(course, tmp_path, eva, fay):
+    uploads = members(course, eva, fay)
     times = tmp_path / "times.csv"
-    times.write_text("canvas id,submitted at\n106,2024-12-23 12:00Z\n105,2024-12-23 17:30Z\n")
+    times.write_text("student,submitted at\nfay,2024-12-23 12:00Z\neva,2024-12-23 17:30Z\n")
     done = course.run("run", uploads, "--times", str(times))
     assert done.stderr.startswith(
-        "grader: eckeva_105_9103_hw.tar.gz: counts, the latest of 2 uploads, after "
-        "foxfay_106_9004_hw-1.tar.gz\n"
+        f"grader: {eva}.tar.gz: counts, the latest of 2 uploads, after {fay}.tar.gz\n"
     )
     score = json.loads((course.results("eva+fay") / "score.json").read_text())
     assert score["submission"]["submitted_at"].startswith("2024-12-23T17:30")
     assert course.points("eva+fay") == {"double": 1, "square": 2}
+
+
+@pytest.mark.parametrize(("eva", "fay"), [("eckeva_105_9103_hw", "foxfay_106_9004_hw"), ("eva", "fay")])
+def test_nobody_has_the_time_of_another_upload_of_the_team(course, tmp_path, eva, fay):
+    course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\neva,2024-12-23 17:30Z\n")
+    done = course.run("run", members(course, eva, fay), "--times", str(times))
+    assert done.stderr.startswith(
+        f"grader: {fay}.tar.gz: counts, graded last of 2 uploads, after {eva}.tar.gz; "
+    )
+    score = json.loads((course.results("eva+fay") / "score.json").read_text())
+    assert score["submission"]["submitted_at"] is None
+    assert "no time of submission is known" in done.stderr
 
 
 def test_uploads_of_one_name_are_told_with_their_folders(course, book):
