@@ -11,6 +11,8 @@ _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".do
 """Endings under which editors and browsers store a file that should have another."""
 _COMPILED = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"})
 """Endings of sources of C, C++ and CUDA, of which one stands where the course has another."""
+_HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh"})
+"""Endings of headers, of which another one, or that of a source, stands where the course has a header."""
 _LANGUAGES = {".c": "C", ".cu": "CUDA C++"}
 """Names of languages by the ending of their sources; those of all others in `_COMPILED` are C++."""
 _PYTHON = frozenset({".py", ".py3", ".pyw"})
@@ -79,7 +81,7 @@ def saved_as(path: str, needed: str) -> str:
     """
     old, new = (PurePosixPath(file.casefold()).suffix for file in (path, needed))
     named_in_it = PurePosixPath(path).stem.casefold().endswith(new)  # report.pdf.doc, as a browser stores it
-    if old in _PYTHON and new in _COMPILED and not named_in_it:
+    if old in _PYTHON and new in _COMPILED | _HEADERS and not named_in_it:
         return f"it must be written in {_LANGUAGES.get(new, 'C++')}, as {needed}"
     if old == new or named_in_it or _FORMATS.isdisjoint((old, new)):
         return ""
@@ -104,8 +106,9 @@ def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
             or _abbreviates(stem, wanted)
             or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
         )
-    ending = path.suffix.casefold()
-    of_a_kind = ending in _OTHER_ENDINGS or {ending, needed.suffix.casefold()} <= _COMPILED
+    ending, wanted_ending = path.suffix.casefold(), needed.suffix.casefold()
+    of_a_kind = ending in _OTHER_ENDINGS or {ending, wanted_ending} <= _COMPILED
+    of_a_kind |= wanted_ending in _HEADERS and ending in _HEADERS | _COMPILED
     return of_a_kind and stem in (wanted, needed.name.casefold())
 
 

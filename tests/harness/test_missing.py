@@ -65,6 +65,9 @@ def test_what_was_probably_meant_is_named(dropped, meant, top):
         ("runs.cpp", "runs.cpp.py", "if it is meant, it must be called runs.cpp"),
         ("runs.cpp", "runs.txt", "if it is meant, it must be called runs.cpp"),
         ("runs.cpp", "runs.cc", "if it is meant, it must be called runs.cpp"),
+        ("queue.h", "queue.hpp", "if it is meant, it must be called queue.h"),
+        ("queue.h", "queue.cpp", "if it is meant, it must be called queue.h"),
+        ("queue.hpp", "Queue.H", "if it is meant, it must be called queue.hpp"),
     ],
 )
 def test_a_program_in_another_language_is_not_to_be_renamed(needed, dropped, advice):
