@@ -58,7 +58,7 @@ _WALLS = (
         re.compile(r"\bTorch not compiled with CUDA|\bFound no NVIDIA driver"),
         "there is no GPU where it is graded",
     ),
-    (re.compile(r"\[Errno 30\] Read-only file system\b"), "only below /tmp may it write"),
+    (re.compile(r"\bRead-only file system\b"), "only below /tmp may it write"),
     (
         re.compile(r"\bname resolution\b|\bName or service not known\b|\[Errno 101\] Network is unr"),
         "there is no network where it is graded",

@@ -124,10 +124,15 @@ class Roster:
     def hands_in_as(self, name: str) -> str:
         """Return whose a submission is that is named after a student or a team: all of the team's.
 
-        `alice+bob` is of the two, unless both are in one team.
+        `alice+bob` is of the two, unless both are in one team. Capital letters and blanks of a team's name do
+        not matter, as in its column.
         """
         if name in self._parties:
             return self._parties[name]
+        plain = " ".join(name.split()).casefold()
+        for team, members in self.teams.items():
+            if team.casefold() == plain:
+                return "+".join(sorted(members))
         parties = {self._parties.get(member, "") for member in name.split("+")}
         return parties.pop() or name if len(parties) == 1 else name
 

@@ -327,6 +327,7 @@ def test_teams_that_differ_in_capitals_and_space_alone_are_one(folder: Path, oth
     roster = course(folder, "student,team", "ann,red", f"bob,{other}", "cem,reds").roster
     assert [entry.team for entry in roster.students] == ["red", "red", "reds"]
     assert roster.hands_in_as("bob") == "ann+bob"
+    assert roster.hands_in_as(other) == "ann+bob"
 
 
 def test_the_line_of_each_student_and_the_team_as_a_whole_are_known(folder: Path) -> None:

@@ -71,6 +71,11 @@ def explained(explanations):
             "; only below /tmp may it write",
         ),
         (
+            "f(): RuntimeError: . open file failed with strerror: Read-only file system (n.py:4)",
+            "full",
+            "; only below /tmp may it write",
+        ),
+        (
             "f(): URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
             "full",
             "; there is no network where it is graded",
