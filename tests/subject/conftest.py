@@ -14,15 +14,18 @@ def alone(act: Callable[[], object]) -> str:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        try:
-            linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
-            answer = repr(act())
-        except OSError as error:
-            answer = f"{type(error).__name__} {error.errno}"
-        except BaseException:
-            answer = traceback.format_exc()
-        os.write(writing, answer.encode())
-        os._exit(0)
+        try:  # whatever happens, this process must not go on with the tests of its parent
+            try:
+                linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
+                answer = repr(act())
+            except OSError as error:
+                answer = f"{type(error).__name__} {error.errno}"
+            except BaseException:
+                answer = traceback.format_exc()
+            os.write(writing, answer.encode())
+            os._exit(0)
+        finally:
+            os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as end:
         answer = end.read().decode()
