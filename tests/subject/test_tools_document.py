@@ -80,6 +80,22 @@ class TestMarkdown:
     @pytest.mark.parametrize(
         ("written", "read_as"),
         [
+            ("1. 20.", [("1", "20.")]),
+            ("1) 20.\n\n2) 7)", [("1", "20."), ("2", "7)")]),
+            ("## Question 1\n\n20.", [("", "Question 1"), ("", "20.")]),
+            ("1. How many?\n\n20.", [("1", "How many?"), ("", "20.")]),
+            # entries in their order are numbers of answers, also where nothing stands behind them
+            ("1. yes\n2.\n3. no", [("1", "yes"), ("2", ""), ("3", "no")]),
+            ("1. yes\n1.\n1. no", [("1", "yes"), ("2", ""), ("3", "no")]),
+        ],
+    )
+    def test_a_number_with_a_full_stop_is_text_where_no_list_has_it(self, read, written, read_as):
+        blocks = read(written, "a.md").blocks
+        assert [(block.number, block.text) for block in blocks] == read_as
+
+    @pytest.mark.parametrize(
+        ("written", "read_as"),
+        [
             ("c*k*k rows, and x**2 + y**2", "c*k*k rows, and x**2 + y**2"),
             ("a *plain* word, **bold**, *a***b** and un*frozen*", "a plain word, bold, ab and unfrozen"),
             ("2*n*m* of **k**2", "2*n*m* of k2"),

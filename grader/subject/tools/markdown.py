@@ -20,6 +20,7 @@ PICTURE_BYTES = 8 * 2**20
 
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,(?P<content>[\sA-Za-z0-9+/=]+)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_EMPTY_LIST = ["ordered_list_open", "list_item_open", "list_item_close", "ordered_list_close"]
 _LISTS = frozenset(
     f"{element}_{end}"
     for element in ("ordered_list", "bullet_list", "list_item")
@@ -63,7 +64,9 @@ def add_markdown(contents: Contents, text: str, fetch: Fetch) -> None:
     from markdown_it import MarkdownIt
 
     environment: dict[str, Any] = {}
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text, environment)
+    tokens = _with_numbers(
+        MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text, environment)
+    )
     _MarkdownBlocks(contents, fetch).add(tokens)
     references = environment.get("references", {})
     for reference in [*references.values(), *environment.get("duplicate_refs", ())]:
@@ -182,6 +185,40 @@ class _MarkdownBlocks:
         for address in self._pictures[: self._contents.room_for_pictures]:
             self._contents.picture(*decoded(_embedded(address) or self._fetch(address)))
         self._pictures.clear()
+
+
+def _with_numbers(tokens: Sequence[Any]) -> list[Any]:
+    """Return the tokens with some empty entries of lists as the numbers that they are (`20.`).
+
+    Those are a list of one entry, and an entry that does not follow from the one before.
+    """
+    from markdown_it.token import Token
+
+    def typed(entry: Any) -> Any:
+        text = Token("text", "", 0, content=f"{entry.info}{entry.markup}")
+        return Token("inline", "", 0, children=[text])
+
+    kept: list[Any] = []
+    entries: list[Any] = []
+    before: list[int] = []
+    """Of each open list the number of the last entry; 0 for none."""
+    for token in tokens:
+        kept.append(token)
+        if token.type in ("ordered_list_open", "bullet_list_open"):
+            before.append(0)
+        elif token.type in ("ordered_list_close", "bullet_list_close"):
+            before.pop()
+            if [each.type for each in kept[-len(_EMPTY_LIST) :]] == _EMPTY_LIST:
+                kept[-len(_EMPTY_LIST) :] = [typed(kept[-3])]
+        elif token.type == "list_item_open":
+            entries.append(token)
+        elif token.type == "list_item_close":
+            entry = entries.pop()
+            number = int(entry.info or 0)
+            if kept[-2] is entry and before[-1] and number not in (before[-1], before[-1] + 1):
+                kept[-2:] = [typed(entry)]
+            before[-1] = number
+    return kept
 
 
 def _products(tokens: Sequence[Any]) -> set[int]:
