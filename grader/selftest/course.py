@@ -116,9 +116,11 @@ def _rubric_lines(course: Course, plugins: Plugins, rubric: Rubric, path: Path) 
 def _reference_lacks(rubric: Rubric, assignment: Assignment, reference: Path) -> Iterator[Problem]:
     """Yield the documents and sources that items read and the reference lacks, so that it loses their points.
 
-    A reference of which nothing is accepted is told elsewhere, and what a person alone reads it may lack.
+    A reference of which nothing is accepted is told elsewhere, as is what lies there and is not accepted, and
+    what a person alone reads it may lack.
     """
-    files = accepted(files_below(reference), assignment.accepts)
+    there = files_below(reference)
+    files = accepted(there, assignment.accepts)
     for index, item in enumerate(rubric.items if files else ()):
         if item.options is None or not item.points or item.counts == "penalty" or item.check == MANUAL:
             continue
@@ -127,7 +129,8 @@ def _reference_lacks(rubric: Rubric, assignment: Assignment, reference: Path) ->
         for key in (
             name for name, key in keys_of(kind).items() if key.kind is SubmittedFile and values[name]
         ):
-            if not filter_names(files, pattern := values[key]):
+            pattern = values[key]
+            if not filter_names(files, pattern) and not filter_names(there, pattern):
                 example = re.sub(r"(?<=\w)\.\*$", ".md", pattern)
                 what = f"has no {pattern}; write it" if example == pattern else f"has no file for {pattern}"
                 advice = "" if example == pattern else f"; write one, such as reference/{example}"

@@ -873,6 +873,18 @@ def test_a_document_that_an_item_reads_and_the_reference_lacks_is_named(course, 
     assert [line.partition(": ")[2] for line in lines] == ([f"items[0].{message}"] if message else [])
 
 
+def test_a_document_of_the_reference_that_nobody_may_hand_in_is_told_as_that_alone(course):
+    (course / REFERENCE).with_name("answers.md").write_text("1. Because.\n")
+    path = course / RUBRIC
+    bonus = item("answer, file: answers.*, question: 1, text: why").replace(
+        "points: 0", "points: 1, bonus: true"
+    )
+    path.write_text(path.read_text().replace("  - id", bonus))
+    (line,) = [line for line in told(course) if "answers" in line]
+    why = '"answers.*" lies in reference/ alone, and no pattern of accepts fits it'
+    assert line.endswith(f"items[0].file: {why}; add it to accepts in assignment.py")
+
+
 def test_a_file_beside_the_files_of_a_submission_is_remarked(course):
     (course / "tests/submissions/vectors_right/vectors.py").write_text("")
     done = grader(course, "course", "check")
