@@ -16,8 +16,8 @@ _NUMBER = re.compile(
     r"(?:[eE](?P<e>[-+]?\d{1,3})(?!\w)|[^\S\n]?[x×*·][^\S\n]?10(?:\^|\*\*)\{?(?P<power>[-+−]?\d{1,3})(?!\d)\}?)?"  # noqa: RUF001 - as people write
 )
 _UNIT = re.compile(r"[^\S\n]{0,2}[-‐‑]?[^\S\n]?(?P<unit>%|[^\W\d_]{1,20}(?:/s)?)")  # noqa: RUF001 - all join words
-_MARKER = re.compile(r"[^\S\n]{0,20}[-*•]?[^\S\n]?\(?\d{1,3}[.):](?=[^\S\n]{1,20}\S)")
-"""The number of a list entry, at the beginning of a line."""
+_MARKER = re.compile(r"[^\S\n]{0,20}[-*•]?[^\S\n]?\(?(?P<number>\d{1,3})[.):](?=[^\S\n]{1,20}\S)")
+"""The number of a list entry, at the beginning of a line; one alone that is not 1 may be what is meant."""
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b(?:[- ](?P<unit>order|degree|rank)\b)?", re.IGNORECASE)
 """Behind digits; the 3rd is no number, and 3rd-order is one."""
 _BOUNDS = frozenset("<>≤≥±")
@@ -104,7 +104,10 @@ def in_unit(number: WrittenNumber, unit: str) -> WrittenNumber | None:
 
 def _digits(passage: Passage) -> Iterator[WrittenNumber]:
     text = passage.text
-    markers = {m.end() for m in re.finditer(rf"(?m)^{_MARKER.pattern}", text)}
+    begin_lines = [*re.finditer(rf"(?m)^{_MARKER.pattern}", text)]
+    is_list = len(begin_lines) > 1 or any(int(m["number"]) == 1 for m in begin_lines)
+    markers = {m.end() for m in begin_lines} if is_list else set[int]()
+    alone = {m.end() for m in begin_lines} - markers
     labelled = {token.end for token in passage.tokens if token.word in _LABELS}
     for match in _NUMBER.finditer(text):
         before = len(text[max(0, match.start() - 3) : match.start()].rstrip(" .#:("))
@@ -116,6 +119,8 @@ def _digits(passage: Passage) -> Iterator[WrittenNumber]:
             continue
         for values in _readings(match):
             number = _written(passage, values, match.start(), match.end())
+            if any(end in alone for end in range(match.end(), match.end() + 2)):
+                number = replace(number, qualified=True)
             yield replace(number, unit=ordinal["unit"], unit_end=ordinal.end()) if ordinal else number
 
 

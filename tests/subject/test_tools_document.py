@@ -84,6 +84,12 @@ class TestMarkdown:
             ("1) 20.\n\n2) 7)", [("1", "20."), ("2", "7)")]),
             ("## Question 1\n\n20.", [("", "Question 1"), ("", "20.")]),
             ("1. How many?\n\n20.", [("1", "How many?"), ("", "20.")]),
+            ("1. 20. These are *weights*", [("1", "20. These are weights")]),
+            (
+                "1. 20) weights\n2. 1. first\n   2. second",
+                [("1", "20) weights"), ("1", "first"), ("2", "second")],
+            ),
+            ("1. 20. weights\n   21. biases", [("20", "weights"), ("21", "biases")]),
             # entries in their order are numbers of answers, also where nothing stands behind them
             ("1. yes\n2.\n3. no", [("1", "yes"), ("2", ""), ("3", "no")]),
             ("1. yes\n1.\n1. no", [("1", "yes"), ("2", ""), ("3", "no")]),

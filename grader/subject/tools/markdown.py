@@ -21,6 +21,7 @@ PICTURE_BYTES = 8 * 2**20
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,(?P<content>[\sA-Za-z0-9+/=]+)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _EMPTY_LIST = ["ordered_list_open", "list_item_open", "list_item_close", "ordered_list_close"]
+_ENTRY = _EMPTY_LIST[1:3]
 _LISTS = frozenset(
     f"{element}_{end}"
     for element in ("ordered_list", "bullet_list", "list_item")
@@ -190,26 +191,37 @@ class _MarkdownBlocks:
 def _with_numbers(tokens: Sequence[Any]) -> list[Any]:
     """Return the tokens with some empty entries of lists as the numbers that they are (`20.`).
 
-    Those are a list of one entry, and an entry that does not follow from the one before.
+    Those are a list of one entry, and an entry that does not follow from the one before. So is the number of
+    a list of one entry with which another entry begins: `1. 20. These are weights`.
     """
     from markdown_it.token import Token
 
-    def typed(entry: Any) -> Any:
-        text = Token("text", "", 0, content=f"{entry.info}{entry.markup}")
+    def typed(entry: Any, behind: str = "") -> Any:
+        text = Token("text", "", 0, content=f"{entry.info}{entry.markup}{behind}")
         return Token("inline", "", 0, children=[text])
 
     kept: list[Any] = []
     entries: list[Any] = []
     before: list[int] = []
     """Of each open list the number of the last entry; 0 for none."""
+    opened: list[int] = []
+    """The places at which open lists begin."""
     for token in tokens:
         kept.append(token)
         if token.type in ("ordered_list_open", "bullet_list_open"):
             before.append(0)
+            opened.append(len(kept) - 1)
         elif token.type in ("ordered_list_close", "bullet_list_close"):
             before.pop()
-            if [each.type for each in kept[-len(_EMPTY_LIST) :]] == _EMPTY_LIST:
-                kept[-len(_EMPTY_LIST) :] = [typed(kept[-3])]
+            start = opened.pop()
+            entry = kept[start + 1]
+            is_alone = sum(each.level == entry.level for each in kept[start + 1 :]) == len(_ENTRY)
+            begins_entry = start and kept[start - 1].type == "list_item_open"
+            if [each.type for each in kept[start:]] == _EMPTY_LIST:
+                kept[start:] = [typed(entry)]
+            elif is_alone and begins_entry and int(entry.info or 1) > 1 and kept[start + 3].type == "inline":
+                kept[start + 3].children.insert(0, typed(entry, " ").children[0])
+                kept[start:] = kept[start + 2 : -2]
         elif token.type == "list_item_open":
             entries.append(token)
         elif token.type == "list_item_close":
