@@ -187,12 +187,10 @@ def _of_driver(call: Call, folder: Path) -> str:
     paths = [path for frame in innermost_first(call.traceback) for path in frame.paths]
     if called is None or not paths or any(holds_file(folder / "given", path) for path in paths):
         return ""
-    driver = driver_with(folder / "given", called[1])
-    return (
-        f"{driver}.py of given/ has {called[1]}() as well; did you mean {driver}.{called[1]}?"
-        if driver
-        else ""
-    )
+    function = called[1]
+    driver = driver_with(folder / "given", function)
+    line = f"{driver}.py of given/ has {function}() as well; did you mean {driver}.{function}?"
+    return line if driver else ""
 
 
 def _import_failure(module: str, where: str, folder: Path, others: Sequence[str], output: str) -> GraderError:

@@ -197,40 +197,47 @@ def _with_numbers(tokens: Sequence[Any]) -> list[Any]:
     from markdown_it.token import Token
 
     def typed(entry: Any, behind: str = "") -> Any:
-        text = Token("text", "", 0, content=f"{entry.info}{entry.markup}{behind}")
-        return Token("inline", "", 0, children=[text])
+        return Token("text", "", 0, content=f"{entry.info}{entry.markup}{behind}")
 
-    kept: list[Any] = []
+    def block(entry: Any) -> Any:
+        return Token("inline", "", 0, children=[typed(entry)])
+
+    rewritten: list[Any] = []
     entries: list[Any] = []
     before: list[int] = []
     """Of each open list the number of the last entry; 0 for none."""
     opened: list[int] = []
     """The places at which open lists begin."""
     for token in tokens:
-        kept.append(token)
+        rewritten.append(token)
         if token.type in ("ordered_list_open", "bullet_list_open"):
             before.append(0)
-            opened.append(len(kept) - 1)
+            opened.append(len(rewritten) - 1)
         elif token.type in ("ordered_list_close", "bullet_list_close"):
             before.pop()
             start = opened.pop()
-            entry = kept[start + 1]
-            is_alone = sum(each.level == entry.level for each in kept[start + 1 :]) == len(_ENTRY)
-            begins_entry = start and kept[start - 1].type == "list_item_open"
-            if [each.type for each in kept[start:]] == _EMPTY_LIST:
-                kept[start:] = [typed(entry)]
-            elif is_alone and begins_entry and int(entry.info or 1) > 1 and kept[start + 3].type == "inline":
-                kept[start + 3].children.insert(0, typed(entry, " ").children[0])
-                kept[start:] = kept[start + 2 : -2]
+            entry = rewritten[start + 1]
+            is_alone = sum(each.level == entry.level for each in rewritten[start + 1 :]) == len(_ENTRY)
+            begins_entry = start and rewritten[start - 1].type == "list_item_open"
+            if [each.type for each in rewritten[start:]] == _EMPTY_LIST:
+                rewritten[start:] = [block(entry)]
+            elif (
+                is_alone
+                and begins_entry
+                and int(entry.info or 1) > 1
+                and rewritten[start + 3].type == "inline"
+            ):
+                rewritten[start + 3].children.insert(0, typed(entry, " "))
+                rewritten[start:] = rewritten[start + 2 : -2]
         elif token.type == "list_item_open":
             entries.append(token)
         elif token.type == "list_item_close":
             entry = entries.pop()
             number = int(entry.info or 0)
-            if kept[-2] is entry and before[-1] and number not in (before[-1], before[-1] + 1):
-                kept[-2:] = [typed(entry)]
+            if rewritten[-2] is entry and before[-1] and number not in (before[-1], before[-1] + 1):
+                rewritten[-2:] = [block(entry)]
             before[-1] = number
-    return kept
+    return rewritten
 
 
 def _products(tokens: Sequence[Any]) -> set[int]:
