@@ -237,7 +237,8 @@ class Judgements:
             return self._accepted(number, row, grade, item)
         if any(row.parts):
             return self._of_criteria(number, row, item)
-        points = self._number(number, _place(row), row.points, item.points)
+        or_accepted = "" if _suggested(grade, item) is None else f", or {ACCEPT}"
+        points = self._number(number, _place(row), row.points, item.points, or_accepted)
         return None if points is None else _Judgement(points, ())
 
     def _of_criteria(self, number: int, row: PointsRow, item: Item) -> _Judgement | None:
@@ -254,7 +255,9 @@ class Judgements:
         parts = [
             points
             for criterion, text in zip(criteria, row.parts, strict=True)
-            if (points := self._number(number, f"{_place(row)}, {criterion.name}", text, criterion.points))
+            if (
+                points := self._number(number, f"{_place(row)}, {criterion.name}", text, criterion.points, "")
+            )
             is not None
         ]
         total = math.fsum(parts)
@@ -279,11 +282,13 @@ class Judgements:
             return _Judgement(suggested.points, tuple(part.points for part in suggested.parts), ACCEPTED)
         return None
 
-    def _number(self, number: int, name: str, text: str, most: float) -> float | None:
+    def _number(self, number: int, name: str, text: str, most: float, or_accepted: str) -> float | None:
         points = _parsed(text)
         if 0 <= points <= most:
             return points
-        self._wrong(number, f"{name}: points must be a number from 0 to {most:g}, or {ACCEPT}, got {text!r}")
+        in_points = f"; write {ACCEPT} under points, for all parts" if text.casefold() == ACCEPT else ""
+        wanted = f"a number from 0 to {most:g}{or_accepted}"
+        self._wrong(number, f"{name}: points must be {wanted}, got {text!r}{in_points}")
         return None
 
     def _keep(

@@ -287,7 +287,11 @@ def test_points_of_parts_add_up_and_feedback_is_for_the_student(homework):
         ({"part 1": "1", "part 2": "0", "points": "3"}, "its parts add up to 1, but points says '3'"),
         ({"points": "ok", "part 1": "1"}, "ok takes what is suggested; leave its parts empty"),
         ({"points": "ok", "suggested": "3"}, "the suggestion is 4 now; export the table anew and look again"),
-        ({"points": "okay"}, "memories: points must be a number from 0 to 4, or ok, got 'okay'"),
+        ({"points": "okay"}, "memories: points must be a number from 0 to 4, or ok, got 'okay'\n"),
+        (
+            {"part 1": "ok", "part 2": "0"},
+            "chip: points must be a number from 0 to 3, got 'ok'; write ok under points, for all parts\n",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_row_and_nothing_is_written(homework, cells, problem):
