@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, select, union
@@ -36,7 +36,8 @@ def history(book: Gradebook, student: str, assignment: str | None = None) -> tup
 def team_history(book: Gradebook, team: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
     """Return all events of the submissions of a team such as `ann+ben`, the oldest first; empty for none.
 
-    Scores and posts are those of each member, and scores of equal totals come once.
+    Scores and posts are those of each member. A score that is the same for several comes once, and its
+    `student` is all of them.
     """
     events = [event for member in team.split("+") for event in history(book, member, assignment)]
     scores = [event.details for event in events if event.details.get("submitted_as") == team]
@@ -48,8 +49,22 @@ def team_history(book: Gradebook, team: str, assignment: str | None = None) -> t
         if event.details.get("score") in numbers
         or (event.what == "points" and event.details["submission_digest"] in digests)
     ]
-    once = [event for place, event in enumerate(of_team) if event not in of_team[:place]]
+    once: list[HistoryEvent] = []
+    for event in of_team:
+        same = next((place for place, other in enumerate(once) if _same_score(event, other)), None)
+        if same is not None:
+            students = f"{once[same].details['student']}+{event.details['student']}"
+            once[same] = replace(once[same], details={**once[same].details, "student": students})
+        elif event not in once:
+            once.append(event)
     return tuple(sorted(once, key=lambda event: event.at))
+
+
+def _same_score(one: HistoryEvent, other: HistoryEvent) -> bool:
+    """Tell whether two events are one score, with the same total for both students."""
+    return one.what == other.what == "score" and replace(
+        one, details={**one.details, "student": ""}
+    ) == replace(other, details={**other.details, "student": ""})
 
 
 def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
@@ -63,6 +78,7 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
         (total,) = (total for total in card.totals if total.student == student)
         details = {
             "score": grade.score,
+            "student": student,
             "how": grade.how,
             "counts": counts,
             "account": grade.account,

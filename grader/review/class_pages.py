@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse, Response
 
-from grader.gradebook.history import history
+from grader.gradebook.history import history, team_history
 from grader.reports.html import Html
 from grader.review.class_index import in_shown_order
 from grader.review.files import MOST_BYTES, file_of, picture_type, shown_file, workspace_of
@@ -22,6 +22,7 @@ from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, 
 from grader.scoring.redact import closes, staff_view, student_view
 
 if TYPE_CHECKING:
+    from grader.gradebook.history import HistoryEvent
     from grader.model.view import AudienceView
     from grader.review.class_index import GradedEntry
 
@@ -70,7 +71,12 @@ class ClassPages:
             chosen=chosen,
             search=search,
             rows=[
-                (entry, sum(index.waits(entry, item) for item in desk.items), _late(entry)) for entry in shown
+                (
+                    entry,
+                    sum(index.waits(entry, item) for item in desk.items),
+                    shown_totals(entry, names=visit.session.names),
+                )
+                for entry in shown
             ],
             matching=len(matching),
             number_of_page=page,
@@ -84,18 +90,17 @@ class ClassPages:
         workspace = workspace_of(self._site.results, place.desk.assignment, entry)
         name = visit.query.get("file", "")
         path = file_of(workspace, entry, name) if workspace and name else None
-        events = history(self._site.book, entry.students[0], place.desk.assignment)
+        events = self._history(entry, place.desk.assignment)
         return self._site.page(
             "submission.html.j2",
             visit,
             place,
             entry=entry,
-            total=entry.card.totals[0],
+            totals=shown_totals(entry, names=visit.session.names),
             lines=[
                 (line, place.index.judgement(entry, line.item), self._is_for_people(place, entry, line.item))
                 for line in entry.card.lines
             ],
-            late=_late(entry),
             files=entry.submission.files if workspace else (),
             has_files=workspace is not None,
             file=shown_file(path, name) if path else None,
@@ -163,6 +168,12 @@ class ClassPages:
         item = place.desk.items.get(name)
         return item is not None and place.index.concerns(entry, item)
 
+    def _history(self, entry: GradedEntry, assignment: str) -> tuple[HistoryEvent, ...]:
+        """Return what happened to a submission: of a team, what all its members have."""
+        if entry.submission.members:
+            return team_history(self._site.book, entry.submission.student, assignment)
+        return history(self._site.book, entry.students[0], assignment)
+
     def _matches(self, entry: GradedEntry, search: str, *, names: bool) -> bool:
         if search == str(label(entry.number)):
             return True
@@ -170,9 +181,33 @@ class ClassPages:
         return any(search.casefold() in text.casefold() for text in texts)
 
 
-def _late(entry: GradedEntry) -> float:
-    """Return the points that lateness costs its student."""
-    return max((total.late.lost for total in entry.card.totals if total.late), default=0.0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTotal:
+    """A total after the late rule, of all students of a submission or of one."""
+
+    points: float
+    late: float
+    """What lateness costs, in points."""
+    open: float
+    """The most that open points can add."""
+    student: str
+    """Whose it is, as shown on the page; empty where all students have the same."""
+
+
+def shown_totals(entry: GradedEntry, *, names: bool) -> list[ShownTotal]:
+    """Return the total of a submission once, or that of each student where their extensions differ."""
+    card = entry.card
+    totals = [total for total in card.totals if total.student in entry.students] or card.totals
+    alike = len({(total.adjusted, card.still_open(total)) for total in totals}) == 1
+    return [
+        ShownTotal(
+            points=total.adjusted,
+            late=total.late.lost if total.late else 0.0,
+            open=card.still_open(total),
+            student="" if alike else total.student if names else f"Student {place}",
+        )
+        for place, total in enumerate(totals[:1] if alike else totals, start=1)
+    ]
 
 
 def _without_names(view: AudienceView, entry: GradedEntry) -> AudienceView:

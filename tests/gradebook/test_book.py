@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -14,7 +14,9 @@ from grader.errors import NotObservedError
 from grader.gradebook.history import history, team_history
 from grader.gradebook.posts import Post, note
 from grader.gradebook.tables import METADATA
+from grader.model.rubric import LatePolicy
 
+DUE = datetime(2024, 12, 20, 12, tzinfo=UTC)
 LATER = "2024-12-23T11:00:00+00:00"
 
 
@@ -244,6 +246,17 @@ def test_what_was_posted_is_history(book, keep, tiny):
     assert details["student"] == "ben"
     assert [event.what for event in team_history(book, "ann+ben")] == ["score", "post"]
     assert team_history(book, "ann+cem") == ()
+
+
+def test_a_teams_history_says_whose_a_score_is_where_totals_differ(book, tiny):
+    rubric = replace(tiny.RUBRIC, due=DUE, late=LatePolicy(per_day=0.5, at_most_days=2))
+    of = tiny.evidence("ann+ben+cem", submitted_at=DUE + timedelta(hours=1))
+    for extensions in ({"ben": 86_400.0}, dict.fromkeys(("ann", "ben", "cem"), 86400.0)):
+        book.record(of, tiny.card(of, rubric, extensions=extensions), how="rescore")
+    scores = [event.details for event in team_history(book, "ann+ben+cem")]
+    shown = {(each["score"], each["student"], each["adjusted"] == each["raw"]) for each in scores}
+    assert len(scores) == len(shown) == 3
+    assert shown == {(1, "ann+cem", False), (1, "ben", True), (2, "ann+ben+cem", True)}
 
 
 def test_nobody_knows_who_is_not_there(book):

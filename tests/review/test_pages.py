@@ -15,8 +15,9 @@ import pytest
 from grader.errors import UsageError
 from grader.gradebook.book import Gradebook
 from grader.model.observation import Case, Outcome
-from grader.model.score import Late, Standing
+from grader.model.score import Late, Points, Scorecard, Standing, Total
 from grader.review.class_index import ClassIndex
+from grader.review.class_pages import shown_totals
 from grader.review.exhibit import exhibit
 from grader.review.fairness import in_sample
 from grader.review.filters import FILTERS
@@ -415,6 +416,26 @@ def test_lateness_is_in_points(demo):
             ada.give(item, entry.number, accept=1)
     page = ada.get("/a/demo/submissions?show=late")
     assert "Late, points" in page
+
+
+def test_a_total_is_shown_with_its_student_where_extensions_differ():
+    due = datetime(2026, 10, 6, tzinfo=UTC)
+    late = Late(due=due, submitted_at=due, share=0.2, lost=0.4, rule="rule")
+    totals = (
+        Total(student="eva", adjusted=1.6, final=None, late=late),
+        Total(student="fay", adjusted=2, final=2),
+    )
+    points = Points(raw=2, pending=8, possible=10)
+    names = {"student": "", "assignment": "", "rubric": "", "rubric_digest": "", "submission_digest": ""}
+    card = Scorecard(lines=(), points=points, totals=totals, standing=Standing.PROVISIONAL, **names)
+
+    def shown(*students, names):
+        entry = SimpleNamespace(card=card, students=students)
+        return [(t.points, t.late, t.open, t.student) for t in shown_totals(entry, names=names)]
+
+    assert shown("eva", names=True) == [(1.6, 0.4, 6.4, "")]
+    assert shown("eva", "fay", names=True) == [(1.6, 0.4, 6.4, "eva"), (2, 0, 8, "fay")]
+    assert shown("eva", "fay", names=False) == [(1.6, 0.4, 6.4, "Student 1"), (2, 0, 8, "Student 2")]
 
 
 def test_two_who_grade_one_question_get_different_answers(demo):
