@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
 from datetime import datetime, timedelta, tzinfo
 from fnmatch import filter as filter_names
 from pathlib import Path
@@ -14,7 +13,7 @@ from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
-from grader.config.problem import KeyPath, Problem, Remark, closest, suggestion
+from grader.config.problem import Problem, Remark, closest, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.type_words import quoted
 from grader.config.yaml_source import read_yaml
@@ -24,7 +23,6 @@ from grader.files import show_path
 from grader.grading.declaration import files_below
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS
-from grader.harness.tolerance import Tolerance, Tolerances
 from grader.intake.accept import accepted
 from grader.model.assignment import Assignment
 from grader.model.options import SubmittedFile, values_of
@@ -37,6 +35,7 @@ from grader.selftest.declared import static_problems
 from grader.selftest.expectations import SOURCES, expectation_problems
 from grader.selftest.functions import try_functions
 from grader.selftest.source_rules import source_problems, source_remarks
+from grader.selftest.tolerances import tolerances_for_bits
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -156,26 +155,7 @@ def _remarks(rubric: Rubric, kinds: Mapping[str, CheckKind], folder: Path) -> It
         if item.options is not None:
             for key, message in kinds[item.check].remarks(item.options, str(folder)):
                 yield Problem(path=("items", index, key), message=message)
-            yield from _tolerance_remarks(item.options, ("items", index))
-
-
-def _tolerance_remarks(value: Any, path: KeyPath) -> Iterator[Problem]:
-    """Yield the tolerances in an option's value, however deep, that are less than a step of their dtype."""
-    if isinstance(value, Tolerances):
-        for dtype, message in value.objections():
-            yield Problem(path=(*path, dtype), message=message)
-    elif isinstance(value, Tolerance):  # of a kind of the course's own, for any dtype
-        if message := value.objection("float64"):
-            yield Problem(path=path, message=message)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for name, each in values_of(value).items():
-            yield from _tolerance_remarks(each, (*path, name))
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from _tolerance_remarks(each, (*path, name))
-    elif isinstance(value, tuple):
-        for number, each in enumerate(value):
-            yield from _tolerance_remarks(each, (*path, number))
+            yield from tolerances_for_bits(item.options, ("items", index))
 
 
 def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:

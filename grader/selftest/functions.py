@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
-from grader.config.problem import Remark
+from grader.config.problem import KeyPath, Problem, Remark
 from grader.config.yaml_source import YamlDocument
 from grader.contracts.call import InputCase
 from grader.contracts.check import CheckKind
@@ -27,6 +27,7 @@ from grader.harness.course_functions import EXPECTED, INPUTS, NO_YIELD, CourseFu
 from grader.harness.student_process import ARGUMENTS_BYTES
 from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
+from grader.selftest.tolerances import overridden, try_tolerances
 
 SEED = "0" * 32
 """Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
@@ -58,11 +59,17 @@ def try_functions(
     single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
     trials = [partial(_try_family, functions, name, name in single) for name in families]
     named: dict[tuple[str, str, str, bool], str] = {}
+    tolerances: list[partial[Iterator[str]]] = []
     for index, item in numbered:
         if names := _functions_of(item):
             line, *_ = document.position(("items", index, _OF)) or (1,)
             place = f"{document.name}:{line}: item {item.id}"
             named.setdefault((*names, _compares(kinds[item.check])), place)
+            key, dtypes = overridden(item.options)
+            if dtypes and _compares(kinds[item.check]):
+                path = ("items", index, key)
+                of_item = (functions, _families_of(item), names[1], dtypes)
+                tolerances.append(partial(try_tolerances, *of_item, (SEED, folder), _at(document, path)))
     for (family, oracle, function, compared), place in named.items():
         trials.append(partial(_try_oracle, functions, family, oracle, compared))
         trials.append(partial(_try_parameters, functions, family, function, folder, place))
@@ -72,7 +79,7 @@ def try_functions(
     lost = "returns a value behind yields, which is lost; write yield, or yield from for several cases"
     for line, function in lost_returns(folder / INPUTS):
         lines[f"{show_path(folder / INPUTS)}:{line}: {function}: {lost}"] = None
-    for trial in trials:
+    for trial in (*trials, *tolerances):
         try:  # in a fork, for a function of the course may end its process
             lines |= dict.fromkeys(in_fork(partial(_lines_of, trial), _place_of(trial, folder)))
         except PackageError as error:  # another machine may have it
@@ -80,6 +87,11 @@ def try_functions(
         except (CourseError, NotObservedError) as error:
             lines |= dict.fromkeys(p for p in error.problems if not p.endswith(named_already))
     yield from lines
+
+
+def _at(document: YamlDocument, path: KeyPath) -> Callable[[str, str], tuple[str, ...]]:
+    """Return a function that gives lines on a key below a path of the document."""
+    return lambda key, message: document.lines([Problem(path=(*path, key), message=message)])
 
 
 def _lines_of(trial: Callable[[], Iterator[str]]) -> list[str]:

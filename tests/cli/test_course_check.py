@@ -1623,6 +1623,37 @@ def test_a_tolerance_of_less_than_a_step_of_its_dtype_is_a_remark(course):
     )
 
 
+@pytest.mark.parametrize(
+    ("dtype", "expected", "given", "unless"),
+    [
+        ("float32", "float64", "", ", unless results are float32"),
+        ("float64", "float32", "", ""),
+        ("float32", "float32", "", None),
+        ("float32", "float64", "import numpy as np\n\nNARROW = np.float32\n", None),
+        ("float32, float64", "float64", "", None),
+    ],
+)
+def test_a_tolerance_for_a_dtype_that_no_expected_value_has_is_a_remark(
+    course, dtype, expected, given, unless
+):
+    path = course / INPUTS
+    family = "\n\ndef one(rng):\n    yield case('a pair', 2.0, rng.normal(size=3), rng.normal(size=3))\n"
+    path.write_text(f"{path.read_text()}{family}")
+    path = course / EXPECTED
+    path.write_text(path.read_text().replace("dtype=y.dtype", f"dtype=np.{expected}"))
+    (course / "assignments/vectors/given").mkdir(exist_ok=True)
+    (course / "assignments/vectors/given/driver.py").write_text(given)
+    tolerances = ", ".join(f"{name}: {{rtol: 0, atol: 0.05}}" for name in dtype.split(", "))
+    keys = f"matches_reference, of: vectors.saxpy, inputs: one, tolerance: {{{tolerances}}}"
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("  - id", item(keys), 1))
+    line = (
+        f"rubrics/vectors.yaml:7:104: items[0].tolerance.{dtype}: is not for the expected values, which are "
+        f"{expected} in all cases; give {expected}{unless}"
+    )
+    assert told_remarks(course) == ([] if unless is None else [line])
+
+
 def test_a_tolerance_among_the_keys_of_a_courses_own_kind_is_looked_at_however_deep(course):
     kind = OWN_KIND.replace("Award,", "Award, Tolerance, Tolerances,").replace(
         '        mode: str = option("What breaks.", default="")\n',
