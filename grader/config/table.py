@@ -87,8 +87,11 @@ def checked_rows(
     """
     filled = [(line, cells) for line, cells in table if any(cell.strip() for cell in cells)]
     some_fit = any(len(cells) <= len(headings) for _, cells in filled)
+    whole = [cells for _, cells in filled if len(cells) == len(headings)]
+    columns = [{cell.strip() for cell in column} for column in zip(*whole, strict=True)]
     for line, cells in filled:
         moved = _other_delimiter(cells, headings, delimiter)
+        moved = moved or _too_few_cells(cells, headings, delimiter, columns)
         yield line, cells, moved or _too_many_cells(cells, headings, delimiter, others_fit=some_fit)
 
 
@@ -104,6 +107,26 @@ def _other_delimiter(cells: Sequence[str], headings: Sequence[str], delimiter: s
                 f"cells; put a {DELIMITERS.get(delimiter, delimiter)} between cells, as the first line does"
             )
     return ""
+
+
+def _too_few_cells(
+    cells: Sequence[str], headings: Sequence[str], delimiter: str, columns: Sequence[set[str]]
+) -> str:
+    """Return what a row lacks though its table writes empty cells, or has a last cell of a later column.
+
+    `columns` are the values in the rows with all cells; where none of these ends with an empty cell, who
+    writes the table leaves such cells out.
+    """
+    at, last = len(cells) - 1, cells[-1].strip()
+    if not columns or len(cells) >= len(headings):
+        return ""
+    is_later = last and last not in columns[at] and any(last in column for column in columns[at + 1 :])
+    if not is_later and "" not in columns[-1]:
+        return ""
+    missing = " and ".join(quoted(name.strip()) for name in headings[len(cells) :])
+    name = DELIMITERS.get(delimiter, delimiter)
+    has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}, and the heading {len(headings)}"
+    return f"has {has}, so that {missing} would be empty; put a {name} behind each cell that is empty"
 
 
 def _too_many_cells(

@@ -147,3 +147,9 @@ def test_an_extension_for_some_of_a_team_and_others_is_for_nobody(folder: Path, 
     table(folder, "student,assignment,extension", f"{who},hw1,1d")
     lines = course(folder, "roster: roster.csv\nextensions: more.csv\n").extensions_for_nobody()
     assert lines == ((f'more.csv:2: student: "{who}": {why}',) if why else ())
+
+
+def test_a_row_that_lacks_a_cell_is_told_with_what_would_be_empty(folder: Path) -> None:
+    table(folder, "student,assignment,extension,reason", "alice,hw1,2d,", "bob,hw1,1d")
+    (line,) = problems(folder, "extensions: more.csv\n")
+    assert line.startswith('more.csv:3: has 3 cells, and the heading 4, so that "reason" would be empty; put')

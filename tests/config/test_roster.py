@@ -251,6 +251,17 @@ def test_a_row_that_has_the_separator_of_another_table_is_told(
         course(folder, *rows)
 
 
+def test_a_row_that_lacks_a_cell_is_told_where_the_table_writes_empty_ones(folder: Path) -> None:
+    header = "student,name,section,team"
+    told = 'has 3 cells, and the heading 4, so that "team" would be empty; put a comma behind each cell that '
+    (line,) = problems(folder, header, "ann,Ann Ash,A,", "gus,Gus Gum,blue", "hal,Hal Hut,A,blue")
+    assert line == f"roster.csv:3: {told}is empty"
+    (line,) = problems(folder, header, "ann,Ann Ash,A,red", "gus,Gus Gum,red", "hal,Hal Hut")
+    assert line.startswith(f"roster.csv:3: {told}"), "red is a team; hal's row may end where it does"
+    (line,) = problems(folder, header, "ann,Ann Ash,A,", "hal")
+    assert 'has 1 cell, and the heading 4, so that "name" and "section" and "team" would' in line
+
+
 def test_a_comma_in_a_name_without_quotes_is_told(folder: Path) -> None:
     assert problems(folder, "student,name", "jdoe,Doe, Jane", "bob,Bob,,", "ann") == (
         "roster.csv:2: has 3 cells, and the heading 2; put a text with a comma in quotes",

@@ -130,3 +130,12 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_day_alone_is_no_time(times, day):
     (problem,) = times(f"student,submitted at\nann,{day}\n").problems
     assert f'times:2: "{day}" is a day without a time; write it like 2024' in problem
+
+
+def test_a_row_that_lacks_a_cell_is_told_for_its_time_may_be_in_another_column(times):
+    found = times("student,name,time\nann,Ann,\nben,2024-12-23T10:00Z\n")
+    (line,) = found.problems
+    assert line.endswith(
+        ':3: has 2 cells, and the heading 3, so that "time" would be empty; put a comma behind '
+        "each cell that is empty"
+    )
