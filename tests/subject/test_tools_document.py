@@ -93,6 +93,8 @@ class TestMarkdown:
             # entries in their order are numbers of answers, also where nothing stands behind them
             ("1. yes\n2.\n3. no", [("1", "yes"), ("2", ""), ("3", "no")]),
             ("1. yes\n1.\n1. no", [("1", "yes"), ("2", ""), ("3", "no")]),
+            ("1. yes\n\n-\n\nno", [("1", "yes"), ("", "no")]),
+            ("1. yes\n   -\n\n   no", [("1", "yes"), ("", "no")]),
         ],
     )
     def test_a_number_with_a_full_stop_is_text_where_no_list_has_it(self, read, written, read_as):

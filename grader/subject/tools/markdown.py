@@ -136,8 +136,10 @@ class _MarkdownBlocks:
         elif token.type == "list_item_open":
             self._entry = True
             self._number = self._numbers[id(token)]
-        elif self._entry and self._number:
-            self._block("paragraph")  # an entry without text
+        else:
+            if self._entry and self._number:
+                self._block("paragraph")  # an entry without text
+            self._entry = False  # what follows is no text of an empty one
 
     def _end_inline(self) -> None:
         if self._row is not None:
