@@ -52,6 +52,20 @@ def fewest_bytes(value: Any) -> float:
     return value.size * bits / 8
 
 
+def fewest_result_bytes(returned: Any, expected: Any) -> float:
+    """Return the same of a right result, in whichever of the two forms takes less.
+
+    What a program returns may be lists where an array is expected: they hold what it copied as an array.
+    """
+    from grader.harness.structure import array_of, leaves
+
+    arrays = (leaf for leaf in leaves(returned, expected) if hasattr(leaf[2], "shape"))
+    return sum(
+        min(fewest_bytes(target), fewest_bytes(array_of(got, target.shape, path)))
+        for path, got, target in arrays
+    )
+
+
 def implausible(measurement: MeasuredRatio, facts: Mapping[str, Any], *, times: float) -> str:
     """Say why a ratio cannot be believed before a person has looked; empty if it can.
 

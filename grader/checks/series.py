@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.checks.calls import cases_of
-from grader.checks.plausible import fewest_bytes
+from grader.checks.plausible import fewest_bytes, fewest_result_bytes
 from grader.checks.watched import DRAWS, LEAST_SHARE, alike, records_any_call, where_made
 from grader.cuda.traffic import Counts, moved_between
 from grader.model.observation import Outcome
@@ -159,7 +159,8 @@ class SeriesProof:
                     len(call.trace.exchange.carrying) if call.trace and call.trace.exchange else 0
                 )
                 inputs = (*case.args, *case.kwargs.values())
-                self._needed = int(fewest_bytes(inputs)), int(fewest_bytes(call.value))
+                expected = self._oracle(*case.args, **case.kwargs)
+                self._needed = int(fewest_bytes(inputs)), int(fewest_result_bytes(call.value, expected))
             else:
                 self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
         elif skip and call.outcome is Outcome.OBSERVED:

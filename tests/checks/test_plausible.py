@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.checks.plausible import CROSSING, IDENTITY, crossing, fewest_bytes
+from grader.checks.plausible import CROSSING, IDENTITY, crossing, fewest_bytes, fewest_result_bytes
 from grader.checks.speedup import Speedup
 from grader.contracts.call import InputCase
 from grader.model.observation import Observation, Outcome, Quantity
@@ -110,6 +110,28 @@ def test_a_call_that_is_faster_than_the_bus_waits_for_a_person():
 )
 def test_bytes_are_counted_as_tightly_as_a_program_might_pack_them(value, expected):
     assert fewest_bytes(value) == pytest.approx(expected, rel=0.02)
+
+
+WHOLE = np.arange(0, 12_000, 1000).reshape(3, 4)  # 14 bits each
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected", "fewest"),
+    [
+        (WHOLE, WHOLE, 21),
+        (WHOLE.tolist(), WHOLE, 21),
+        ([list(map(np.int64, row)) for row in WHOLE], WHOLE, 21),
+        (list(WHOLE), WHOLE, 21),
+        (WHOLE.astype(float), WHOLE, 21),
+        (WHOLE, WHOLE.astype(float), 21),  # whoever computes in integers may copy integers
+        (WHOLE[:, :1].tolist(), WHOLE[:, :1], 4.9),
+        ((WHOLE.tolist(), 3, "text"), (WHOLE, 3, "text"), 21),
+        ({"a": WHOLE.tolist()}, {"a": WHOLE}, 21),
+        (np.int64(3), 3, 0),
+    ],
+)
+def test_a_result_takes_the_same_bytes_in_whatever_form_it_is_returned(returned, expected, fewest):
+    assert fewest_result_bytes(returned, expected) == pytest.approx(fewest, abs=0.1)
 
 
 def test_the_direction_that_carries_more_counts():

@@ -120,6 +120,11 @@ def test_who_always_computes_on_the_device_is_proven_in_every_exchange(measured,
     assert series.launches >= 1
 
 
+def test_a_result_in_lists_has_to_come_from_the_device_as_well(measured):
+    series = measured("    def work(A, B): return by_gpu(A, B).tolist()\n")
+    assert 80 <= series.needed_to_host_bytes <= 90  # 36 integers of 20 bits
+
+
 CHEATS = {
     "by the number of the call": """
     def work(A, B): return by_gpu(A, B) if next(number) < 3 else by_cpu(A, B)
