@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -56,38 +57,51 @@ class Attempts:
     def grade(self, requests: Sequence[Request], older: Sequence[tuple[Upload, ...]]) -> Results:
         """Yield the score of each request: that of the newest attempt, or of the best if the rubric says so.
 
-        `older` has the earlier attempts of each, the later first. The newest are graded first. The best is
+        `older` has the earlier attempts of each, the later first. The newest are graded first. Where the best
+        counts, all uploads of a student or team contend, whoever of the team handed them in. The best is
         graded last, with what was observed of it before, so that it is what the results folder holds and
         whoever listens hears of.
         """
         contests: dict[int, list[Candidate]] = {}
+        contest_of: dict[int, int] = {}
+        """By the number of a request that of the first one of the same student and assignment."""
+        first_of: dict[tuple[str, str], int] = {}
         names = _names([request.archive for request in requests])
+        senders = [sender_of_request(request, self._roster) for request in requests]
+        uploads = Counter(sender.student for sender in senders if sender)
         newest = {
             number: replace(
-                request, one_of_several=bool(older[number]), chosen=_chosen("the newest", older[number])
+                request,
+                one_of_several=bool(older[number]) or (sender is not None and uploads[sender.student] > 1),
+                chosen=_chosen("the newest", older[number]),
             )
-            for number, request in enumerate(requests)
+            for number, (request, sender) in enumerate(zip(requests, senders, strict=True))
         }
         for number, result in self._grade(newest):
-            if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
-                contests[number] = [self._candidate(requests[number], result)]
+            contends = newest[number].one_of_several
+            if contends and isinstance(result, Graded) and result.rubric.attempts == "best":
+                work = result.submission.student, result.submission.assignment
+                contest_of[number] = first_of.setdefault(work, number)
+                candidate = self._candidate(requests[number], result)
+                contests.setdefault(contest_of[number], []).append(candidate)
                 continue
             self._tell_which(names[number], older[number], result)
             yield number, result
-        for place in range(max((len(older[number]) for number in contests), default=0)):
+        for place in range(max((len(older[number]) for number in contest_of), default=0)):
             attempts = {
                 number: replace(requests[number], archive=older[number][place], one_of_several=True)
-                for number in contests
+                for number in contest_of
                 if place < len(older[number])
             }
             for number, result in self._grade(attempts):
+                contest = contests[contest_of[number]]
                 if isinstance(result, GraderError):
                     for problem in result.problems:
-                        self._tell(f"{problem}; {_counts(contests[number][0].request)}")
+                        self._tell(f"{problem}; {_counts(contest[0].request)}")
                 elif isinstance(result, Exception):
                     yield number, result
                 else:
-                    contests[number].append(self._candidate(attempts[number], result))
+                    contest.append(self._candidate(attempts[number], result))
         yield from self._grade_best(contests)
 
     def _candidate(self, request: Request, graded: Graded) -> Candidate:

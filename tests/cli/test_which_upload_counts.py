@@ -96,6 +96,30 @@ def test_uploads_of_two_members_of_a_team_are_in_the_order_of_their_times(course
     assert course.points("eva+fay") == {"double": 1, "square": 2}
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("eckeva_105_9103_hw", ("foxfay_106_9004_hw",)),
+        ("eckeva_105_9103_hw-1", ("eckeva_105_9102_hw", "foxfay_106_9004_hw")),
+        ("foxfay_106_9004_hw", ("eckeva_105_9102_hw", "eckeva_105_9103_hw-1")),
+        ("red", ("Red", "fay")),
+    ],
+)
+def test_where_the_best_counts_no_upload_of_another_member_takes_its_place(course, book, right, wrong):
+    course.rubric(DOUBLE, SQUARE, attempts="best")
+    folder = members(course, right, wrong[0])
+    for name in wrong[1:]:
+        course.submit(name, WRONG)
+    done = course.run("run", folder, *book)
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"{right}.tar.gz: counts, the best of {1 + len(wrong)} attempts, with 3 points, before" in done.stderr
+    )
+    assert course.points("eva+fay") == {"double": 1, "square": 2}
+    grades = json.loads(course.run("export", "json").stdout)
+    assert {grade["submission"]["archive"] for grade in grades} == {f"{right}.tar.gz"}
+
+
 @pytest.mark.parametrize(("eva", "fay"), [("eckeva_105_9103_hw", "foxfay_106_9004_hw"), ("eva", "fay")])
 def test_nobody_has_the_time_of_another_upload_of_the_team(course, tmp_path, eva, fay):
     course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
