@@ -203,6 +203,16 @@ def test_a_header_that_was_left_out_is_told_as_that(contexts):
     assert MISSING_FILE not in observation.facts
 
 
+def test_a_source_that_was_left_out_is_told_as_that_where_a_pattern_has_its_ending(contexts):
+    context = contexts({"other.h": ""}, dropped=("src/work.c",), accepts=("*.c", "*.h"))
+    observation = observe(context)
+    assert observation.note == (
+        "No rule to make target 'src/work.c', needed by 'lib/lib.so'.  Stop. (src/work.c was handed in and "
+        "left out, because the assignment does not accept it: put what it holds into a file that it accepts)"
+    )
+    assert MISSING_FILE not in observation.facts
+
+
 def test_a_header_that_was_left_out_is_told_beside_what_a_compiler_says_of_the_code(contexts):
     files = {"src/work.c": '#include "more.h"\n', "src/two.c": "int f(void) { return x; }\n"}
     each = "\tfor file in src/*.c; do gcc -c -o /dev/null $$file; done\n"
