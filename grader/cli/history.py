@@ -52,8 +52,7 @@ def command(
         before = submitted.get(event.assignment)
         if event.what == "score":
             submitted[event.assignment] = event.details["submitted_at"]
-        whose = event.details.get("student", party)  # points by hand are of all
-        to = f"{whose}: " if is_team and whose != party else ""
+        to = f"{event.details['student']}: " if is_team and event.details["student"] != party else ""
         echo(_line(event, zone, to, None if submitted.get(event.assignment) == before else before or ""))
 
 

@@ -36,35 +36,31 @@ def history(book: Gradebook, student: str, assignment: str | None = None) -> tup
 def team_history(book: Gradebook, team: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
     """Return all events of the submissions of a team such as `ann+ben`, the oldest first; empty for none.
 
-    Scores and posts are those of each member. A score that is the same for several comes once, and its
-    `student` is all of them.
+    What is the same for several members comes once, and its `student` is all of them, as `ann+ben`.
     """
-    events = [event for member in team.split("+") for event in history(book, member, assignment)]
-    scores = [event.details for event in events if event.details.get("submitted_as") == team]
+    of_members = [
+        (member, event) for member in team.split("+") for event in history(book, member, assignment)
+    ]
+    scores = [event.details for _, event in of_members if event.details.get("submitted_as") == team]
     numbers = {each["score"] for each in scores}
     digests = {each["submission_digest"] for each in scores}
     of_team = [
-        event
-        for event in events
+        (member, event)
+        for member, event in of_members
         if event.details.get("score") in numbers
         or (event.what == "points" and event.details["submission_digest"] in digests)
     ]
-    once: list[HistoryEvent] = []
-    for event in of_team:
-        same = next((place for place, other in enumerate(once) if _same_score(event, other)), None)
-        if same is not None:
-            students = f"{once[same].details['student']}+{event.details['student']}"
-            once[same] = replace(once[same], details={**once[same].details, "student": students})
-        elif event not in once:
-            once.append(event)
-    return tuple(sorted(once, key=lambda event: event.at))
-
-
-def _same_score(one: HistoryEvent, other: HistoryEvent) -> bool:
-    """Tell whether two events are one score, with the same total for both students."""
-    return one.what == other.what == "score" and replace(
-        one, details={**one.details, "student": ""}
-    ) == replace(other, details={**other.details, "student": ""})
+    once: list[tuple[HistoryEvent, list[str]]] = []
+    for member, event in of_team:
+        members = next((members for other, members in once if other == event), None)
+        if members is None:
+            once.append((event, [member]))
+        elif member not in members:
+            members.append(member)
+    events = [
+        replace(event, details={**event.details, "student": "+".join(members)}) for event, members in once
+    ]
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
 def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
@@ -78,7 +74,6 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
         (total,) = (total for total in card.totals if total.student == student)
         details = {
             "score": grade.score,
-            "student": student,
             "how": grade.how,
             "counts": counts,
             "account": grade.account,
