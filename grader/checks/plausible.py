@@ -53,9 +53,9 @@ def fewest_bytes(value: Any) -> float:
 
 
 def fewest_result_bytes(returned: Any, expected: Any) -> float:
-    """Return the same of a right result, in whichever of the two forms takes less.
+    """Return the fewest bytes of a right result, of the returned or the expected arrays, whichever are fewer.
 
-    What a program returns may be lists where an array is expected: they hold what it copied as an array.
+    A program that copied an array may return lists where an array is expected: they count as that array.
     """
     from grader.harness.structure import array_of, leaves
 

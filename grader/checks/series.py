@@ -153,16 +153,7 @@ class SeriesProof:
         skip = self._skip()
         call = self._subject.burst(self._function, [*plain, case], proof=proof, skip=skip).calls[-1]
         if self._noted is None:
-            if call.outcome is Outcome.OBSERVED and not self._wrong(case, call):
-                self._noted = case
-                self._carrying = (
-                    len(call.trace.exchange.carrying) if call.trace and call.trace.exchange else 0
-                )
-                inputs = (*case.args, *case.kwargs.values())
-                expected = self._oracle(*case.args, **case.kwargs)
-                self._needed = int(fewest_bytes(inputs)), int(fewest_result_bytes(call.value, expected))
-            else:
-                self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
+            self._note(case, call)
         elif skip and call.outcome is Outcome.OBSERVED:
             # what comes of other inputs in some launches is neither result, unless these did no work
             idle = not self._wrong(case, call)
@@ -170,6 +161,19 @@ class SeriesProof:
         else:
             self._shown.append(where_made(call, self._wrong(self._noted, call), self._wrong(case, call)))
         self._off = not self._subject.alive
+
+    def _note(self, case: InputCase, call: Call) -> None:
+        """Take a right call for the one whose inputs others get, with what it had to copy."""
+        if call.outcome is Outcome.OBSERVED:
+            expected = self._oracle(*case.args, **case.kwargs)
+            if not self._oracle.compared(call.value, expected).note:
+                self._noted = case
+                exchange = call.trace and call.trace.exchange
+                self._carrying = len(exchange.carrying) if exchange else 0
+                inputs = (*case.args, *case.kwargs.values())
+                self._needed = int(fewest_bytes(inputs)), int(fewest_result_bytes(call.value, expected))
+                return
+        self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
 
     def _place(self) -> int:
         """How many calls come before an exchange in its burst; those that count come last in other bursts."""
