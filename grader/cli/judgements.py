@@ -287,8 +287,8 @@ class Judgements:
         if 0 <= points <= most:
             return points
         in_points = f"; write {ACCEPT} under points, for all parts" if text.casefold() == ACCEPT else ""
-        wanted = f"a number from 0 to {most:g}{or_accepted}"
-        self._wrong(number, f"{name}: points must be {wanted}, got {text!r}{in_points}")
+        range_of_points = f"a number from 0 to {most:g}{or_accepted}"
+        self._wrong(number, f"{name}: points must be {range_of_points}, got {text!r}{in_points}")
         return None
 
     def _keep(

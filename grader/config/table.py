@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.config.type_words import quoted
+from grader.model.magnitude import counted
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of what Excel saves as Unicode text."""
@@ -125,7 +126,7 @@ def _too_few_cells(
         return ""
     missing = " and ".join(quoted(name.strip()) for name in headings[len(cells) :])
     name = DELIMITERS.get(delimiter, delimiter)
-    has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}, and the heading {len(headings)}"
+    has = f"{counted(len(cells), 'cell')}, and the heading {len(headings)}"
     return f"has {has}, so that {missing} would be empty; put a {name} behind each cell that is empty"
 
 

@@ -187,7 +187,7 @@ class ShownTotal:
 
     points: float
     late: float
-    """What lateness costs, in points."""
+    """Points that lateness costs."""
     open: float
     """The most that open points can add."""
     student: str

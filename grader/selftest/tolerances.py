@@ -18,7 +18,7 @@ from grader.model.options import values_of
 
 _NARROWED_BY_PYTHON = re.compile(r"float(?:16|32)|\.float\(|\.half\(|Tensor\(|c_float|\b(?:single|half)\b")
 _NARROWED = re.compile(r"\b(?:float[234]?|\w*half2?|bfloat16)\b|float(?:16|32)")
-"""What a program makes results with that are coarser than float64; in Python `float` is float64."""
+"""Words for types that are coarser than float64; in Python `float` is float64."""
 
 
 def tolerances_for_bits(value: Any, path: KeyPath) -> Iterator[Problem]:
@@ -61,7 +61,8 @@ def try_tolerances(
 
     A finer one than that of all expected values is never applied. A coarser one is where a program computes
     in it: nothing is said if inputs have it, if none is an array of floats, or if a program of the course
-    names one. What fails here is told of the oracle. `draw` is a seed with the folder of the assignment.
+    names one. A family or an oracle that fails is told by its own trial. `draw` is a seed with the folder
+    of the assignment.
     """
     seed, folder = draw
     expected, received = set[str](), set[str]()
