@@ -50,6 +50,7 @@ COMMANDS = {
 
 _OUT = "--out"
 _ASSIGNMENT = "--assignment"
+_RUBRIC = "--rubric"
 _EXTRA = re.compile(r"got unexpected extra argument \((.+)\)")
 """What click says of one argument too many."""
 _SHOWN_WORDS = 7
@@ -191,8 +192,12 @@ def _advice_on(word: str, context: click.Context) -> str:
     advice = []
     if "." not in word and any(_ASSIGNMENT in param.opts for param in options):
         advice.append(f"if {word} is an assignment, name it by {_ASSIGNMENT}")
+    elif "." not in word and any(_RUBRIC in param.opts for param in options):
+        advice.append(f"if {word} is a rubric, name it by {_RUBRIC}")
     if any(_OUT in param.opts and param.metavar == "FILE" for param in options):
         advice.append(f"if {word} is the file to write, name it by {_OUT}")
+    if not advice and not any(isinstance(param, click.Argument) for param in context.command.params):
+        advice.append(f"{context.command_path} takes options alone; leave it out")
     return "; ".join(advice)
 
 

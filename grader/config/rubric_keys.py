@@ -47,7 +47,8 @@ class RubricKeys:
     due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
     late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
     attempts: Attempts = option(
-        "Which of several submissions of a student, as a platform numbers them, counts.", default="newest"
+        "Which of a student's or team's submissions counts: the newest, or the best grade.",
+        default="newest",
     )
     floor: float = option("Penalties take nothing from a total as low as this.", default=0.0)
     at_most: float | None = option("The total is never more than this, whatever the bonus.", default=None)

@@ -134,6 +134,10 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
             "got unexpected extra argument (hw2); if hw2 is an assignment, name it by --assignment",
         ),
         (
+            ["plugins", "hw2"],
+            "got unexpected extra argument (hw2); grader plugins takes options alone; leave it out",
+        ),
+        (
             ["export", "csv", "a", "b", "--out", "c.csv"],
             "got unexpected extra argument (b); see grader export csv --help",
         ),
@@ -144,6 +148,16 @@ def test_2_and_one_line_for_an_option_that_cannot_be(course, arguments, line):
     done = course.run(*arguments)
     (told,) = lines_of(done)
     assert (done.returncode, told[: len(line) + 8]) == (2, f"grader: {line}")
+
+
+def test_2_and_a_rubric_behind_manual_export_is_told_its_option(course):
+    evidence = course.folder / "results" / "tiny" / "ann" / "evidence.jsonl"
+    evidence.parent.mkdir(parents=True)
+    evidence.write_text("")
+    done = course.run("manual", "export", "hw2", "--out", "points.csv")
+    (told,) = lines_of(done)
+    line = "grader: got unexpected extra argument (hw2); if hw2 is a rubric, name it by --rubric"
+    assert (done.returncode, told[: len(line)]) == (2, line)
 
 
 def test_4_if_a_limit_fits_no_program_whatever_the_command(course):
