@@ -47,7 +47,7 @@ INCLUDE_UNTIMED = click.option(
 )
 @click.option(
     "--assignment",
-    help="Which assignment; otherwise the files say, and where they fit several alike the named rubric.",
+    help="Which assignment; otherwise the files say, and where they may be of several the named rubric.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option("--min-isolation", default="", metavar="LAYER", help="The weakest sandbox to use.")

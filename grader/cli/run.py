@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--student", help="Who handed it in, a team as alice+bob; otherwise the archive's name says.")
 @click.option(
     "--assignment",
-    help="Which assignment; otherwise the files say, and where they fit several alike the named rubric.",
+    help="Which assignment; otherwise the files say, and where they may be of several the named rubric.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option(

@@ -1,9 +1,11 @@
-"""Identifies the assignment of a submission: the one whose patterns match most of its files."""
+"""Identifies the assignment of a submission: the one that most of its files fit, or whose names they have."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from grader.filenames import ANY_ENDING, meant, of_ending
 from grader.intake.accept import accepted, matcher
@@ -14,6 +16,8 @@ from grader.intake.paths import shown
 from grader.model.assignment import Assignment
 
 _LISTED = 8
+_LONG_ENOUGH = 4
+"""Letters from which on one of them may be wrong in a name: of fewer, another name has as many alike."""
 
 
 def identify(
@@ -26,26 +30,114 @@ def identify(
 ) -> tuple[str, dict[str, str]]:
     """Return the assignment's name, and its files as `accepted` returns them.
 
-    `is_folder` says that the upload is a folder, which may be meant as that of a class. Of several
-    assignments that fit equally well the `preferred` one is taken.
+    It is the one that most files fit, if no other has more of the files that it names; of several alike the
+    one with more names. A name with one slip counts as that name. `is_folder` says that the upload is a
+    folder, which may be meant as that of a class. Of several assignments that may be meant the `preferred`
+    one is taken.
 
     Raises:
-        SubmissionRefused: no assignment fits, or several do equally well.
+        SubmissionRefused: no file fits the assignment, or several may be meant.
     """
     if not paths and not junk:
         raise SubmissionRefused("holds no files; pack the homework's files")
-    fitting = {name: accepted(paths, assignment.accepts) for name, assignment in assignments.items()}
-    most = max(map(len, fitting.values()))
-    if most == 0:
+    fits = _fits(paths, assignments)
+    most = max(len(fit.files) for fit in fits.values())
+    by_files = _greatest(fits, lambda fit: (len(fit.files), len(fit.names)))
+    by_names = _greatest(fits, lambda fit: (len(fit.names), len(fit.files)))
+    best = by_files if by_files == by_names else [*by_files, *by_names]
+    if preferred in best or (preferred in fits and len(fits[preferred].files) == most):
+        best, assignments = [preferred], {preferred: assignments[preferred]}
+    if not fits[best[0]].files:
         of_class = _class_hint(paths, junk) if is_folder else ""
         raise SubmissionRefused(_nothing_fits(paths, junk, assignments, of_class))
-    best = [name for name, files in fitting.items() if len(files) == most]
-    if preferred in best:
-        return preferred, fitting[preferred]
-    if len(best) > 1:
-        advice = "say which with --assignment NAME or --rubric NAME"
+    if len(best) == 1:
+        return best[0], fits[best[0]].files
+    advice = "say which with --assignment NAME or --rubric NAME"
+    if best == by_files:
         raise SubmissionRefused(f"fits several assignments alike ({_some(best)}); {advice}")
-    return best[0], fitting[best[0]]
+    names = _some(sorted({words for name in by_names for words in fits[name].names.values()}))
+    raise SubmissionRefused(
+        f"may be meant for {_some(by_files)}, which most of its files fit, or for {_some(by_names)}, "
+        f"by their names ({names}); {advice}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """Files of an upload that an assignment asks for."""
+
+    files: dict[str, str]
+    """What fits its patterns, as `accepted` returns it."""
+    names: dict[str, str]
+    """The file that has each of its names, or has it but for one slip, in words."""
+
+
+def _fits(paths: Collection[str], assignments: Mapping[str, Assignment]) -> dict[str, _Fit]:
+    """Hold paths against each assignment; what has a name of one is no slip of another's."""
+    files = {name: accepted(paths, assignment.accepts) for name, assignment in assignments.items()}
+    exact = {name: _named(files[name], assignment.accepts) for name, assignment in assignments.items()}
+    named = {path for by_name in exact.values() for path in by_name.values()}
+    others = sorted(path for path in paths if path not in named)
+    folders = [path.split("/")[:-1] for path in paths] or [[]]
+    depth = _alike(min(folders), max(folders))  # of those around everything
+    return {
+        name: _Fit(
+            files=files[name],
+            names={
+                pattern: f"{shown(path)}: did you mean {of_ending(pattern, path)}?"
+                for pattern in filter(_is_name, assignment.accepts)
+                for path in others
+                if _is_slip(path, pattern, depth)
+            }
+            | {pattern: shown(path) for pattern, path in exact[name].items()},
+        )
+        for name, assignment in assignments.items()
+    }
+
+
+def _named(files: Mapping[str, str], accepts: Collection[str]) -> dict[str, str]:
+    """Map the names of an assignment to the paths in the archive of the files that have them."""
+    matching = ((pattern, matcher((pattern,))) for pattern in filter(_is_name, accepts))
+    return {pattern: files[file] for pattern, matches in matching for file in files if matches(file)}
+
+
+def _greatest(fits: Mapping[str, _Fit], key: Callable[[_Fit], tuple[int, int]]) -> list[str]:
+    most = max(map(key, fits.values()))
+    return [name for name, fit in fits.items() if key(fit) == most]
+
+
+def _is_slip(path: str, name: str, depth: int) -> bool:
+    """Tell whether a path has a name but for capitals, a copy's number or, in a long name, one letter.
+
+    It may lie in folders that are around everything, of which there are `depth`.
+    """
+    top = path.count("/") - name.count("/")
+    if not 0 <= top <= depth:
+        return False
+    plain = _plain(path.split("/", top)[-1])
+    wanted = of_ending(name, plain).casefold()
+    stem, _, ending = wanted.rpartition("/")[2].rpartition(".")
+    if plain == wanted or len(stem) < _LONG_ENOUGH:
+        return plain == wanted
+    folder = wanted.removesuffix(f"{stem}.{ending}")
+    if not (plain.startswith(folder) and plain.endswith(f".{ending}")):
+        return False
+    return _is_one_letter_away(plain.removesuffix(f".{ending}").removeprefix(folder), stem)
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the letters, or folders, that two begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _is_one_letter_away(one: str, other: str) -> bool:
+    """Tell whether words differ in one letter, or in two side by side; a digit makes another word."""
+    start = _alike(one, other)
+    one, other = one[start:], other[start:]
+    end = _alike(one[::-1], other[::-1])
+    one, other = one[: len(one) - end], other[: len(other) - end]
+    is_slip = max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1])
+    return is_slip and not any(map(str.isdigit, one + other))
 
 
 def _nothing_fits(
@@ -163,13 +255,11 @@ def missing(files: Collection[str], accepts: Sequence[str]) -> list[str]:
 
     Of the patterns those with any ending, as `answers.*`, name one.
     """
-    return [
-        pattern
-        for pattern in accepts
-        if pattern != ANY_ENDING
-        and not {"*", "?"} & set(pattern.removesuffix(ANY_ENDING))
-        and not any(map(matcher((pattern,)), files))
-    ]
+    return [pattern for pattern in accepts if _is_name(pattern) and not any(map(matcher((pattern,)), files))]
+
+
+def _is_name(pattern: str) -> bool:
+    return pattern != ANY_ENDING and not {"*", "?"} & set(pattern.removesuffix(ANY_ENDING))
 
 
 def _nearly(paths: Collection[str], patterns: Sequence[str]) -> dict[str, str]:

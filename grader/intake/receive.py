@@ -44,7 +44,7 @@ def receive(  # noqa: PLR0913 - all that says whose an upload is, and what of, b
 
     The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
     say what the archive's name and its files would otherwise tell; the `preferred` assignment is taken where
-    the files fit several alike. `roster` says which student or team has
+    the files may be of several. `roster` says which student or team has
     which id of a learning platform, and who hands in together. Its time is left unknown.
 
     A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else; with

@@ -176,6 +176,34 @@ def test_the_rubric_says_which_of_two_assignments_that_fit_alike_is_meant(course
     assert (done.returncode, done.stdout.split()[0]) == (0, "big")
 
 
+def test_the_rubric_says_which_assignment_a_misnamed_file_is_of_that_a_pattern_of_another_fits(
+    course, other_assignment
+):
+    declaration = """
+        from grader.api import Assignment, hookimpl
+
+        @hookimpl
+        def grader_assignments():
+            return [Assignment(name="big", title="Big", accepts=("*.py",))]
+        """
+    course.write("assignments/big/assignment.py", declaration)
+    submission = course.submit(name="Work.py")
+    both = course.run("run", submission)
+    assert (both.returncode, both.stderr) == (
+        6,
+        "grader: ann.tar.gz: may be meant for big, which most of its files fit, or for tiny, by their names "
+        "(Work.py: did you mean work.py?); say which with --assignment NAME or --rubric NAME\n",
+    )
+    done = course.run("run", submission, "--rubric", "tiny")
+    assert (done.returncode, done.stderr) == (
+        6,
+        "grader: ann.tar.gz: holds no file of tiny; hand in what it asks for of work.py, more.py "
+        "(it holds Work.py: did you mean work.py?)\n",
+    )
+    assert done.stderr == course.run("run", submission, "--assignment", "tiny").stderr
+    assert course.run("run", submission, "--rubric", "big").stdout.split()[0] == "big"
+
+
 def test_points_by_hand_go_by_the_rubric_of_the_results(graded):
     table = graded.cwd / "points.csv"
     results = ("--results", str(graded.out))

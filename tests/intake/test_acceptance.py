@@ -133,6 +133,73 @@ def test_of_several_that_fit_alike_the_preferred_assignment_is_taken(preferred, 
     assert taken(archive, assignments=HW, preferred=preferred).assignment == name
 
 
+CPP = {
+    "tally": Assignment(name="tally", title="", accepts=("Makefile", "*.cpp", "*.h", "*.hpp")),
+    "par": Assignment(name="par", title="", accepts=("par.cpp", "*.h", "answers.*")),
+    "merge": Assignment(name="merge", title="", accepts=("src/merge.cpp", "report.md")),
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ("par.cpp", "par"),
+        ("par.cpp par.h", "par"),
+        ("Makefile par.cpp answers.md", "par"),
+        ("par.cpp Answers.md", "par"),
+        ("Makefile tally.cpp", "tally"),
+        ("Makefile Par.cpp", "tally"),
+        ("Makefile tally.cpp count.cpp Answers.md", "tally"),
+        ("tally.cpp count.h", "tally"),
+        ("tar.cpp", "tally"),
+        ("merge2.cpp", "tally"),
+        ("doc/report.md tally.cpp", "tally"),
+        ("hw/src/merge.cpp hw/Report.md", "merge"),
+    ],
+)
+def test_names_count_more_than_patterns_where_as_many_files_fit(files, name, tar_of, taken):
+    assert taken(tar_of(dict.fromkeys(files.split(), b"")), assignments=CPP).assignment == name
+
+
+@pytest.mark.parametrize(
+    ("files", "other", "names"),
+    [
+        ("Par.cpp", "par", "Par.cpp: did you mean par.cpp?"),
+        (
+            "hal/Par.cpp hal/Answers.md",
+            "par",
+            "hal/Answers.md: did you mean answers.md?, hal/Par.cpp: did you mean par.cpp?",
+        ),
+        (
+            "par.CPP answer.md tally.cpp",
+            "par",
+            "answer.md: did you mean answers.md?, par.CPP: did you mean par.cpp?",
+        ),
+        ("par.cpp helper.cpp", "par", "par.cpp"),
+        ("src/megre.cpp tally.cpp", "merge", "src/megre.cpp: did you mean src/merge.cpp?"),
+        ("a.cpp b.cpp reports.md", "merge", "reports.md: did you mean report.md?"),
+    ],
+)
+def test_who_has_more_files_of_one_assignment_and_more_names_of_another_is_asked(
+    files, other, names, tar_of, refusal
+):
+    assert refusal(tar_of(dict.fromkeys(files.split(), b"")), assignments=CPP) == (
+        f"alice.tar.gz: may be meant for tally, which most of its files fit, or for {other}, by their names "
+        f"({names}); say which with --assignment NAME or --rubric NAME"
+    )
+
+
+def test_of_two_that_may_be_meant_the_preferred_assignment_says_what_it_lacks(tar_of, taken, refusal):
+    archive = tar_of({"Par.cpp": b"", "Answers.md": b""})
+    line = refusal(archive, assignments=CPP, preferred="par")
+    assert line == refusal(archive, assignments=CPP, assignment="par")
+    assert "holds no file of par; hand in what it asks for of par.cpp, *.h, answers.* (it holds" in line
+    assert refusal(archive, assignments=CPP, preferred="par", assignment="merge").startswith(
+        "alice.tar.gz: holds no file of merge;"
+    )
+    assert taken(archive, assignments=CPP, preferred="tally").assignment == "tally"
+
+
 @pytest.mark.parametrize(
     ("files", "names", "line"),
     [
