@@ -151,8 +151,10 @@ def _missing(built: Built, context: CheckContext) -> str:
 
     What stands in the complaint may be the submission's own text, as in the name of a `#line`.
     """
-    from grader.harness.diagnoses import OBJECTS, lacked_by
+    from grader.harness.diagnoses import OBJECTS, lacked_by, target_without_rule
 
+    if target := target_without_rule(built.errors[0]):
+        return "" if LEFT_OUT in built.note else _missing_source(PurePosixPath(target).stem, context)
     name = lacked_by(built.errors[0])
     path = PurePosixPath(name)
     if not name or name in context.files or f"({name} {LEFT_OUT}" in built.note:

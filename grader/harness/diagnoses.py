@@ -98,6 +98,10 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
 )
 
 _NO_RULE = re.compile(r"No rule to make target '([^']+)'|no makefile found")
+_NO_TARGET = re.compile(r"No rule to make target '((?:[^']*/)?[^'./]+(?:\.so|\.a)?)'(?!,)")
+"""make's complaint about a target that no file needs: one of its command, which nobody hands in."""
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""The names by which make finds a Makefile."""
 _TOOLKIT_HEADERS = re.compile(
     r"(?:cuda|cuda_runtime|cuda_runtime_api|cuda_fp16|cuda_bf16|cuda_profiler_api|device_launch_parameters|"
     r"cublas|cublas_v2|cublas_api|cublasLt|cublasXt|curand|curand_kernel|cufft|cusparse|cusparse_v2|cusolverDn|"
@@ -127,6 +131,8 @@ def diagnose(of: Diagnostic, files: Collection[str] = (), dropped: Collection[st
         if match := re.search(pattern, of.message):
             what = next(filter(None, match.groups()))
             known = Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
+            if target := target_without_rule(of):
+                return replace(known, hint=_without_rule(target, of.file, files, dropped))
             if name == LACKED_FILE and (advice := _of_handed_in(what, of.file, files, dropped)):
                 return replace(known, hint=advice)
             is_undefined = name in _UNDEFINED and bool(dropped)
@@ -136,6 +142,21 @@ def diagnose(of: Diagnostic, files: Collection[str] = (), dropped: Collection[st
 
 
 _UNDEFINED = ("no_main", "undefined_reference")
+
+
+def target_without_rule(of: Diagnostic) -> str:
+    """Return the target that make shall make and has no rule for; empty for another complaint."""
+    match = _NO_TARGET.search(of.message)
+    return match[1] if match else ""
+
+
+def _without_rule(target: str, place: str, files: Collection[str], dropped: Collection[str]) -> str:
+    """Say why make has no rule for a target: its source was left out, or no Makefile names it."""
+    sources = [f"{target.removesuffix('.so').removesuffix('.a')}{suffix}" for suffix in COMPILED]
+    left_out = (source_advice(source, place, (), dropped) for source in sources)
+    if makefile := next((name for name in MAKEFILES if name in files), ""):
+        return next(filter(None, left_out), f"{makefile} has no rule for {target}; write one, with that name")
+    return next(filter(None, left_out), f"neither a rule for {target} nor what it is made from was handed in")
 
 
 def _of_handed_in(name: str, place: str, files: Collection[str], dropped: Collection[str]) -> str:

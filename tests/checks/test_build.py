@@ -423,6 +423,30 @@ def test_a_name_that_is_defined_nowhere_is_named(contexts):
 NEEDS_TABLE = {"given/Makefile": MAKEFILE.replace("src/work.c\n\tmkdir", "src/work.c table.c\n\tmkdir")}
 
 
+@pytest.mark.parametrize(
+    ("handed_in", "accepts", "note"),
+    [
+        (
+            {"Makefile": "all:\n"},
+            ("Makefile",),
+            "Makefile has no rule for lib/tally; write one, with that name",
+        ),
+        ({"Makefile": "all:\n"}, ("*",), "Makefile has no rule for lib/tally; write one, with that name"),
+        (
+            {"a.h": ""},
+            ("*.h", "Makefile"),
+            "neither a rule for lib/tally nor what it is made from was handed in",
+        ),
+    ],
+)
+def test_a_target_that_the_students_makefile_lacks_is_told_as_that(contexts, handed_in, accepts, note):
+    plan = Build(command=("make", "lib/tally"), products=("lib/tally",), variable="TALLY", programs=("make",))
+    course = {"reference/Makefile": "lib/tally:\n\tmkdir -p lib; touch lib/tally\n", "given/driver.py": ""}
+    observation = observe(contexts(handed_in, course, plan, accepts=accepts))
+    assert observation.note == f"No rule to make target 'lib/tally'.  Stop. ({note})"
+    assert MISSING_FILE not in observation.facts
+
+
 def test_what_make_needs_and_nobody_is_asked_for_is_the_courses_to_give(contexts):
     course = {**NEEDS_TABLE, "reference/table.c": ""}
     with pytest.raises(

@@ -85,6 +85,28 @@ def test_a_hint_knows_what_was_handed_in_and_left_out(message, file, hint):
     assert known.hint == hint
 
 
+@pytest.mark.parametrize(
+    ("target", "files", "hint"),
+    [
+        ("tally", ("Makefile", "a.cpp"), "Makefile has no rule for tally; write one, with that name"),
+        ("libpar.so", ("makefile",), "makefile has no rule for libpar.so; write one, with that name"),
+        ("bin/tally", ("a.cpp",), "neither a rule for bin/tally nor what it is made from was handed in"),
+        ("more", ("Makefile",), f"more.cpp{LEFT.removeprefix('src/help.h')}: put what it holds into a file"),
+    ],
+)
+def test_a_target_that_no_rule_makes_is_not_told_as_a_file_to_hand_in(target, files, hint):
+    message = f"No rule to make target '{target}'.  Stop."
+    known = diagnose(Diagnostic(message=message), files, ("more.cpp", "tally"))
+    assert known.hint.startswith(hint)
+    assert known.name == "missing_file"
+
+
+@pytest.mark.parametrize("target", ["config.mk'.  Stop.", "table', needed by 'x'.  Stop."])
+def test_a_file_that_a_makefile_includes_or_a_target_needs_is_to_be_handed_in(target):
+    known = diagnose(Diagnostic(message=f"No rule to make target '{target}"))
+    assert "was not handed in, or lies in another folder" in known.hint
+
+
 @pytest.mark.parametrize("message", ['expected a ";"', 'identifier "cudaThing" is undefined'])
 def test_the_rest_has_none(message):
     assert diagnose(Diagnostic(message=message)) is None
