@@ -66,6 +66,25 @@ def test_a_time_above_the_partitions_is_lowered_to_it(hands):
     assert lines["tasks without GPUs", "time limit"]["says"] == "3 minutes for a task"
 
 
+def test_the_doctor_refuses_a_misspelt_partition_for_gpus(hands):
+    hands.settings(cpu={"cpus": 1}, gpu={"partition": "gpuu", "cpus": 1})
+    code, lines = hands.doctor()
+    probe = lines["tasks with a GPU", "probe"]
+    assert (code, probe["works"]) == (5, False)
+    assert "invalid partition specified: gpuu; " in probe["says"]
+    assert "; see `partition` in engines.slurm" in probe["says"]
+
+
+def test_the_doctor_says_so_where_no_task_can_have_a_gpu(hands):
+    hands.settings(cpu={"cpus": 1}, gpu={"most": -1})
+    code, lines = hands.doctor()
+    assert (
+        lines["tasks with a GPU", "GPUs"]["says"]
+        == "none that a task can have; items that need one stay open"
+    )
+    assert code == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -87,6 +87,18 @@ def test_a_clock_that_is_an_hour_off_is_told_and_so_is_a_setup_that_fails():
     assert "timedatectl set-ntp true" in clock(3600.0).advice
     assert (clock(30.0).message, clock(30.0).advice) == ("as this machine's", "")
 
+    def limit(limit_s):
+        arrival = Arrival("shared folder", 0.1, clock_ahead_s=0.0, printed="")
+        lines = findings(facts, batch, machine="on n2", arrival=arrival, limit_s=limit_s, least="")
+        return next(finding.message for finding in lines if finding.name == "time limit")
+
+    assert [limit(each) for each in (1800.0, 90.0, 60.0, 30.0)] == [
+        "30 minutes for a task",
+        "1.5 minutes for a task",
+        "1 minute for a task",
+        "0.5 minutes for a task",
+    ]
+
     def setup(printed, status):
         arrival = Arrival("shared folder", 0.1, clock_ahead_s=0.0, printed=printed)
         lines = findings(

@@ -148,6 +148,13 @@ def test_room_is_counted_by_nodes_cores_and_gpus(command):
     assert scheduler.limit_s(Wants()) == 600.0
 
 
+def test_a_partition_for_gpus_that_is_not_there_is_asked_for_so_that_slurm_refuses_it(command):
+    command("sinfo", "case \"$*\" in *=short*) echo '2|64|(null)|10:00|short*';; esac")
+    assert SlurmScheduler(options(gpu={"partition": "gpuu"})).gpus() == 1
+    assert SlurmScheduler(options(gpu={"partition": "gpuu", "most": -1})).gpus() == 0
+    assert SlurmScheduler(options(gpu={"partition": "short"})).gpus() == 0
+
+
 @pytest.mark.parametrize(
     ("limit", "seconds"),
     [("30:00", 1800.0), ("1:00:00", 3600.0), ("2-01:00:00", 176400.0), ("infinite", math.inf)],

@@ -25,6 +25,7 @@ from grader.engines.remote.node import SETUP_STATUS
 from grader.engines.remote.stored import LEAST_ISOLATION
 from grader.machine.cores import Cores
 from grader.machine.lease import Leases
+from grader.model.magnitude import counted
 
 DOCTOR_S = 300.0
 """Seconds that `grader doctor` may take there."""
@@ -180,7 +181,7 @@ def findings(
         advice = "correct `setup` in engines of course.yaml or of the site's file" if status else ""
         unsure = f"if that is a failure, {advice}" if advice else ""
         yield finding("setup", not certain, setup, advice if certain else unsure)
-    yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
+    yield finding("time limit", True, f"{counted(limit_s / 60, 'minute')} for a task")
 
 
 def _sandbox(doctor: Mapping[str, Any], least: str, machine: str) -> EngineFinding:

@@ -61,6 +61,13 @@ def probe(
     try:
         for heading, wants in kinds:
             yield from _probed(heading, wants, ledger, settings, name)
+        if len(kinds) == 1:
+            yield EngineFinding(
+                machine="tasks with a GPU",
+                name="GPUs",
+                works=True,  # a course may need none
+                message="none that a task can have; items that need one stay open",
+            )
     finally:
         store.close()
 

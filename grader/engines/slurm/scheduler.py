@@ -83,12 +83,17 @@ class SlurmScheduler:
         return max(1, int(size.group(1)) - 1) if size else MOST_TASKS
 
     def gpus(self) -> int:
-        """Return the most GPUs of one node, unless the settings say how many a task may have."""
+        """Return the most GPUs of one node, unless the settings say how many a task may have.
+
+        Of a named partition that sinfo does not list (it is misspelt, or hidden), return one: sbatch refuses
+        its tasks, and says why, where none would be sent otherwise and nobody told.
+        """
         settings = self.options.gpu
         if settings.most:
             return max(0, settings.most)
+        unlisted = 1 if settings.partition else 0
         try:
-            return max((nodes.gpus for nodes in self._nodes_of(settings.partition)), default=0)
+            return max((nodes.gpus for nodes in self._nodes_of(settings.partition)), default=unlisted)
         except SchedulerAwayError as error:
             raise NotObservedError(f"slurm: sinfo fails ({error}); try again later") from None
         except SchedulerRefusedError as error:
