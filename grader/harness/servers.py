@@ -18,7 +18,7 @@ from grader.model.evidence import NO_SANDBOX
 class Servers:
     """Starts a server per set-up when it is first needed, or earlier by `warm_up`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that the servers of a run are started with, by name
         self,
         sandboxes: Sequence[Sandbox],
         *,
@@ -27,10 +27,12 @@ class Servers:
         workspaces: Mapping[str, Path],
         course_files: Path | None = None,
         limits: Limits,
+        least: str = "",
         as_root: bool = False,
     ) -> None:
         """`sandboxes` from the strongest on: the first that works is used for the whole run.
 
+        `least` is the weakest one that was demanded, if any was: a weaker one may work on this machine.
         With `as_root` a program of a student runs as root, if no sandbox leaves it another user to be.
         """
         self._sandboxes = list(sandboxes)
@@ -45,6 +47,7 @@ class Servers:
         self.dismissed = Dismissed()
         """Children that still end."""
         self._limits = limits
+        self._usable = f"sandbox of {least} or stronger" if least else "sandbox"
         self._may_be_root = as_root
         self._only_as_root: list[Sandbox] = []
         """Those that were given up for no other reason."""
@@ -110,7 +113,8 @@ class Servers:
         while setup not in self._serving:
             self._begin(setup)
             if setup not in self._starting:
-                raise NotObservedError("no sandbox works on this machine: " + "; ".join(self.missing))
+                why = "; ".join(self.missing)
+                raise NotObservedError(f"no {self._usable} works on this machine: {why}")
             server = self._starting.pop(setup)
             try:
                 server.ready()

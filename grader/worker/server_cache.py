@@ -78,6 +78,7 @@ class ServerCache:
             },
             course_files=course_files if course_files.is_dir() else None,
             limits=job.limits,
+            least=job.min_isolation if least else "",
             as_root=least == 0,
         )
 

@@ -195,6 +195,9 @@ def test_a_demand_that_cannot_be_met_runs_nothing(course):
     done = grader("run", "alice", "--min-isolation", "namespaces", before=NO_NAMESPACES, cwd=course)
     assert (done.returncode, done.stdout) == (5, "")
     (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "grader: nothing was run: no sandbox of namespaces or stronger works on this machine: "
+    )
     assert "user.max_user_namespaces is 0" in line
     assert line.endswith("; see grader doctor (namespaces or stronger is demanded)")
     assert observed(course) == ["not_observed"]
