@@ -30,13 +30,23 @@ def columns(cases: Sequence[SelfTestCase]) -> tuple[int, int]:
     return max(len(case.name) for case in cases), max(map(len, figures))
 
 
-def rows(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> Iterator[str]:
-    """Yield a line with the points, or one for each deviation; `widths` as of `columns`."""
+def rows(verdict: Verdict, widths: tuple[int, int], stream: TextIO, lacking: dict[str, str]) -> Iterator[str]:
+    """Yield a line with the points, or one for each deviation; `widths` as of `columns`.
+
+    Why nothing of a submission was observed, which is mostly what the machine lacks, is written whole for
+    the first one; `lacking` holds its name by these words, and grows.
+    """
     case = verdict.case
     sign = sign_of(MARKS.get(verdict.exit_code, LineState.LOST), stream)
     if verdict.deviations:
         for deviation in verdict.deviations:
-            text = one_line(" ".join(str(deviation).split()), LONGEST)
+            text = " ".join(str(deviation).split())
+            if deviation.item or deviation.exit_code is not ExitCode.NOT_OBSERVED:
+                text = one_line(text, LONGEST)
+            elif (first := lacking.setdefault(text, case.name)) != case.name:
+                text = f"the same as {first}"
+            else:
+                text = one_line(text)
             yield encodable(f"{sign} {case.name}: {text}", stream)
         return
     figure = REFUSED

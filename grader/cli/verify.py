@@ -76,6 +76,7 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     _remark_stale(course, cases)
     widths = columns(cases)
     verdicts: list[Verdict] = []
+    lacking: dict[str, str] = {}
     settings = options_of(engine, course, plugins)
     progress = ClassProgress(sys.stderr, len(cases))
     plugins.listen(ClassDisplay(progress))
@@ -85,7 +86,7 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
             for verdict in verify(course, plugins, cases, place, progress.ended, engine, settings):
                 verdicts.append(verdict)
                 if not as_json:
-                    for line in rows(verdict, widths, sys.stdout):
+                    for line in rows(verdict, widths, sys.stdout, lacking):
                         progress.aside(partial(echo, line))
         except CourseError as error:  # of which some are told above
             raise CourseError(*(line for line in error.problems if line not in problems)) from error

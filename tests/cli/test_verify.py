@@ -10,13 +10,17 @@ import tarfile
 import tempfile
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 
 from grader.cli.main import main
+from grader.cli.verdicts import rows
 from grader.config.course import load_course
+from grader.errors import ExitCode
 from grader.plugins import Plugins
 from grader.selftest.cases import Selection, cases_of
+from grader.selftest.compare import Deviation, Verdict
 
 ASSIGNMENT = """
     from dataclasses import dataclass
@@ -629,6 +633,23 @@ def test_a_submission_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_
     assert code == 5
     assert out[0].startswith("… ann: nothing was run: ")
     assert "(bubblewrap or stronger is demanded)" in out[0]
+
+
+def test_what_the_machine_lacks_is_told_once(course, verify, monkeypatch, tmp_path):
+    for name in ("ann", "ben", "cem"):
+        course.submit(name, RIGHT, earns(2, 1, 3, "isolation: bubblewrap"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, (first, *others), _ = verify("ann", "ben", "cem")
+    assert code == 5
+    told = first.removeprefix("… ").partition(": ")[0]
+    same = {f"… {name}: the same as {told}" for name in ("ann", "ben", "cem")}
+    assert set(others[:2]) < same
+
+
+def test_what_the_machine_lacks_is_told_whole():
+    lacks = Deviation(text="nothing was run: " + 500 * "a", exit_code=ExitCode.NOT_OBSERVED)
+    verdict = Verdict(case=SimpleNamespace(name="ann"), deviations=(lacks,))
+    assert list(rows(verdict, (3, 3), sys.stdout, {})) == [f"… ann: {lacks.text}"]
 
 
 def test_what_is_left_out_of_a_submission_is_not_observed(course, verify, tmp_path):
