@@ -32,7 +32,7 @@ from grader.contracts import engine, exporter, platform, report
 from grader.contracts.sandbox import Promise
 from grader.lms.fill import GradeColumn, Layout
 from grader.lms.http import Http
-from grader.model import assignment, drawing, evidence, observation, score, submission
+from grader.model import assignment, drawing, evidence, observation, score, submission, trace
 from grader.model.options import FunctionName, InputsName, OracleName, ProgramFile, SubmittedFile, UsedItem
 from grader.model.rubric import Rubric
 from grader.model.view import AudienceView
@@ -47,6 +47,8 @@ DOCS = ROOT / "docs"
 PART = re.compile(r"(?<=<!-- generated: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 REQUIRED = "required"
+TRACE_VALUES = (trace.Trace, trace.Launch, trace.Transfer, trace.Traffic, trace.DeviceWork)
+"""What a kind of check may read of the work of a GPU."""
 NAMES = {
     FunctionName: "a function of the submission",
     InputsName: "a function of `inputs.py`",
@@ -330,7 +332,8 @@ def check_functions() -> str:
             says = sections(inspect.getdoc(function) or "")
             call = f"{name}{untyped(function)}".replace("'", '"')  # as the formatter of the page writes it
             parts.append(f"### {name}\n\n```python\n{call}\n```\n\n{says}\n\n")
-    return "".join((*parts, noun(check_names.Requirement), noun(check_names.Interval)))
+    values = (check_names.Requirement, check_names.Interval, *TRACE_VALUES)
+    return "".join((*parts, *map(noun, values)))
 
 
 def untyped(function: Callable[..., Any]) -> inspect.Signature:

@@ -20,10 +20,15 @@ def course(folder: Path) -> Reader:
     return reader
 
 
-def follow(reader: Reader, page: str, section: str = "## A whole assignment") -> str:
+def follow(
+    reader: Reader,
+    page: str,
+    section: str = "## A whole assignment",
+    until: str = "## What else there is to know",
+) -> str:
     """Write the files of one section of a page and type its commands; what the last one printed."""
     printed = ""
-    for step in steps(page, until="## What else there is to know"):
+    for step in steps(page, until=until):
         if step.heading != section:
             continue
         if step.file:
@@ -57,6 +62,19 @@ def test_the_guide_to_programs_makes_an_assignment_that_passes_verify(tmp_path: 
     reader = course(tmp_path)
     assert "1 submission, 1 reference and 1 starter: 3 as expected" in follow(reader, "how-to/programs.md")
     tell_of_programs(reader, ("words.cpp",))
+
+
+@pytest.mark.slow
+def test_the_guide_to_kinds_for_gpus_makes_an_assignment_that_passes_verify(tmp_path: Path):
+    reader = course(tmp_path)
+    printed = follow(reader, "how-to/own-gpu-kind.md", until="## What a trace holds")
+    assert "1 submission and 1 reference: 2 as expected" in printed
+    # the kind judges what the trace shows, be it of a GPU or of the simulator
+    done = reader.types(
+        "grader run --student ann --out results tests/submissions/twice_copies/files;"
+        "cat results/*/ann/score.json"
+    )
+    assert "4 copies; 2 are enough" in done.stdout
 
 
 @pytest.mark.slow

@@ -115,10 +115,6 @@ class KernelLaunch(CheckKind):
         del options
         return 1
 
-    def simulates(self, options: Options) -> bool:
-        """Tell whether the options name inputs for the simulator."""
-        return bool(options.simulated_inputs)
-
     def objections(self, options: Options, assignment: str) -> Iterator[tuple[str, str]]:
         """Yield blocks that no GPU runs."""
         del assignment

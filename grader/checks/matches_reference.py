@@ -146,10 +146,6 @@ class MatchesReference(CheckKind):
         """Return 1 if a call must be made on a GPU."""
         return int(options.made_on_gpu or bool(options.exchanged_inputs))
 
-    def simulates(self, options: Options) -> bool:
-        """Tell whether the options name inputs for the simulator."""
-        return bool(options.simulated_inputs)
-
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
         family = options.simulated_inputs if context.simulated else options.inputs

@@ -142,10 +142,6 @@ class Placement(CheckKind):
         del options
         return 1
 
-    def simulates(self, options: Options) -> bool:
-        """Tell whether the options name inputs for the simulator."""
-        return bool(options.simulated_inputs)
-
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call once under observation."""
         from grader.contracts.call import InputCase

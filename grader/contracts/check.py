@@ -13,6 +13,9 @@ if TYPE_CHECKING:  # a worker draws nothing
     from grader.model.observation import Observation
     from grader.model.score import Award
 
+SIMULATED_INPUTS = "simulated_inputs"
+"""The option of a kind with the family that is called with where a simulator stands in for GPUs."""
+
 
 class CheckKind(ABC):
     """One kind of check.
@@ -85,9 +88,12 @@ class CheckKind(ABC):
         return 0
 
     def simulates(self, options: Any) -> bool:
-        """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
-        del options
-        return False
+        """Tell whether a stand-in may take the place of a GPU in an item with these options.
+
+        By default where the options have a key `simulated_inputs` and it names a family, which `observe`
+        then calls with in place of `inputs` (`context.simulated`).
+        """
+        return bool(getattr(options, SIMULATED_INPUTS, None))
 
     @abstractmethod
     def observe(self, options: Any, context: CheckContext) -> Observation:

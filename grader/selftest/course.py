@@ -17,7 +17,7 @@ from grader.config.problem import Problem, Remark, closest, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.type_words import quoted
 from grader.config.yaml_source import read_yaml
-from grader.contracts.check import CheckKind
+from grader.contracts.check import SIMULATED_INPUTS, CheckKind
 from grader.errors import CourseError
 from grader.files import show_path
 from grader.grading.declaration import files_below
@@ -150,11 +150,18 @@ def _offset_problems(due: datetime | None, zone: tzinfo) -> Iterator[Problem]:
 
 
 def _remarks(rubric: Rubric, kinds: Mapping[str, CheckKind], folder: Path) -> Iterator[Problem]:
-    """Yield what the kinds of a rubric's items remark on their options, and tolerances that ask for bits."""
+    """Yield remarks of the kinds, on `simulated: earns` without a simulator, and on tolerances for bits."""
     for index, item in enumerate(rubric.items):
         if item.options is not None:
-            for key, message in kinds[item.check].remarks(item.options, str(folder)):
+            kind = kinds[item.check]
+            for key, message in kind.remarks(item.options, str(folder)):
                 yield Problem(path=("items", index, key), message=message)
+            # a build tells by itself that it was made for the CPU
+            if item.simulated == "earns" and not kind.simulates(item.options) and not kind.builds:
+                has_key = hasattr(item.options, SIMULATED_INPUTS)
+                way = "give it" if has_key else f"leave it out: {item.check} has no"
+                message = f"no simulator stands in for this item; {way} {SIMULATED_INPUTS}"
+                yield Problem(path=("items", index, "simulated"), message=message)
             yield from tolerances_for_bits(item.options, ("items", index))
 
 

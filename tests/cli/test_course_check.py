@@ -904,6 +904,27 @@ def test_a_rule_on_a_file_that_decides_only_of_its_import_is_remarked(course):
     ) in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("keys", "way"),
+    [
+        ("matches_reference, of: vectors.saxpy, inputs: vectors", "give it simulated_inputs"),
+        (
+            "properties, of: vectors.saxpy, inputs: vectors",
+            "leave it out: properties has no simulated_inputs",
+        ),
+        ("matches_reference, of: vectors.saxpy, inputs: vectors, simulated_inputs: vectors", ""),
+        ("build", ""),
+    ],
+)
+def test_points_from_a_simulator_are_a_remark_where_none_stands_in(course, keys, way):
+    path = course / RUBRIC
+    simulated = item(f"{keys}, devices: {{gpu: 1}}, simulated: earns")
+    path.write_text(path.read_text().replace("  - id", simulated, 1))
+    remark = "items[0].simulated: no simulator stands in for this item; "
+    stderr = grader(course, "course", "check").stderr
+    assert (f"{remark}{way}\n" in stderr) if way else (remark not in stderr)
+
+
 def test_an_oracle_that_asks_a_function_of_its_case_is_not_random(course):
     """A function of a case may count; each call of the oracle begins with a fresh one."""
     counts = """

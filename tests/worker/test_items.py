@@ -80,9 +80,6 @@ class Looks(AwardOnly):
     def award(self, options, observation, related):
         raise NotImplementedError
 
-    def simulates(self, options):
-        return bool(options.simulated_inputs)
-
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
