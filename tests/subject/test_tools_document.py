@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from docx.oxml.ns import nsdecls
 from docx.shared import Pt, RGBColor
 from PIL import Image
 
+from grader.model.answers import answers_by_question
 from grader.model.document import THUMBNAIL_BYTES, Document
 from grader.packing.pdf import pdf
 from grader.subject.tools import document as tool
@@ -87,9 +89,9 @@ class TestMarkdown:
             ("1. 20. These are *weights*", [("1", "20. These are weights")]),
             (
                 "1. 20) weights\n2. 1. first\n   2. second",
-                [("1", "20) weights"), ("1", "first"), ("2", "second")],
+                [("1", "20) weights"), ("2", ""), ("1", "first"), ("2", "second")],
             ),
-            ("1. 20. weights\n   21. biases", [("20", "weights"), ("21", "biases")]),
+            ("1. 20. weights\n   21. biases", [("1", ""), ("20", "weights"), ("21", "biases")]),
             # entries in their order are numbers of answers, also where nothing stands behind them
             ("1. yes\n2.\n3. no", [("1", "yes"), ("2", ""), ("3", "no")]),
             ("1. yes\n1.\n1. no", [("1", "yes"), ("2", ""), ("3", "no")]),
@@ -100,6 +102,29 @@ class TestMarkdown:
     def test_a_number_with_a_full_stop_is_text_where_no_list_has_it(self, read, written, read_as):
         blocks = read(written, "a.md").blocks
         assert [(block.number, block.text) for block in blocks] == read_as
+
+    @pytest.mark.parametrize(
+        ("written", "read_as"),
+        [
+            ("```\n{}\n```", "{}"),
+            ("\n```python\n{}\n```", "{}"),
+            ("```\n{}\n```\nas I counted", "{}\nas I counted"),
+            ("    {}", "{}"),
+            ("| all | {} |\n|---|---|\n| {} | in all |", "all\t{}\n{}\tin all"),
+            ("- {}\n- in all", "{}\nin all"),
+            ("> - {}", "{}"),
+        ],
+    )
+    def test_the_number_of_an_entry_stands_before_all_that_it_holds(self, read, written, read_as):
+        answers = ("20", "7", "64")
+        questions = {"1": "How many weights?", "2": "How many biases?", "3": "How large is the batch?"}
+        entries = [
+            textwrap.indent(written.replace("{}", answer), "   ").replace("  ", f"{number}.", 1)
+            for number, answer in zip(questions, answers, strict=True)
+        ]
+        found = answers_by_question(read("\n".join(entries), "answers.md"), questions)
+        assert [answer.text for answer in found.values()] == [read_as.replace("{}", a) for a in answers]
+        assert all(answer.certain for answer in found.values())
 
     @pytest.mark.parametrize(
         ("written", "read_as"),

@@ -27,6 +27,10 @@ _LISTS = frozenset(
     for element in ("ordered_list", "bullet_list", "list_item")
     for end in ("open", "close")
 )
+_NO_PARAGRAPH = frozenset(
+    ("ordered_list_open", "bullet_list_open", "list_item_close", "table_open", "fence", "code_block")
+)
+"""What an entry may hold, or end with, before its first paragraph."""
 _LIST_STYLES = {".": 0, ")": 1}
 
 Fetch = Callable[[str], bytes]
@@ -100,6 +104,8 @@ class _MarkdownBlocks:
         """Add a block for each paragraph, heading, entry, row and piece of code."""
         self._numbers = _numbers(tokens)
         for token in tokens:
+            if token.type in _NO_PARAGRAPH:
+                self._number_alone()
             if token.type in _LISTS:
                 self._list(token)
             elif token.type == "heading_open":
@@ -137,9 +143,12 @@ class _MarkdownBlocks:
             self._entry = True
             self._number = self._numbers[id(token)]
         else:
-            if self._entry and self._number:
-                self._block("paragraph")  # an entry without text
             self._entry = False  # what follows is no text of an empty one
+
+    def _number_alone(self) -> None:
+        """Add the number of an entry that has no paragraph yet."""
+        if self._entry and self._number:
+            self._block("paragraph")
 
     def _end_inline(self) -> None:
         if self._row is not None:
