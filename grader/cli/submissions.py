@@ -148,15 +148,18 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         remarks += [f"{show_path(file)}:{line}" for line in _nobody(unknown, times, course.roster, of_run)]
         unknown = []
     uploads = Counter(sender.student for sender in senders if sender)
+    teams = _team_ids(times, course.roster)
     for request, sender in zip(requests, senders, strict=True):
         names = (sender.student, *sender.members) if sender else ()
         uploader = {id_of("canvas_id", sender.lms_id)} if sender and sender.lms_id else set()
         uploader |= {id_of("student", sender.uploader)} if sender and sender.uploader else set()
         of_names = (*map(partial(id_of, "student"), names), *chain(*(ids.get(name, ()) for name in names)))
+        of_team = teams.get(sender.student.casefold(), ()) if sender else ()
         of_uploader = (*uploader, *chain(*(each for each in ids.values() if uploader & {*each})))
-        of_sender = (*of_uploader, *of_names)
-        is_own = sender is not None and of_uploader and uploads[sender.student] > 1
-        time = times.of(of_uploader if is_own else of_sender)  # of several each is as late as its uploader
+        of_sender = (*of_uploader, *of_names, *of_team)
+        # of several uploads of a team each is as late as its uploader
+        is_own = sender and sender.members and of_uploader and uploads[sender.student] > 1
+        time = times.of(of_uploader) or times.of(of_team) if is_own else times.of(of_sender)
         for name in () if any(each in times.places for each in of_sender) else names:
             if near := closest(name.casefold(), (value for _, value in unknown)):
                 remarks.append(f"{show_path(file)}: has no time of {name}; is that meant by {near}?")
@@ -166,6 +169,16 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     for remark in remarks:
         tell_line(remark)
     return timed_requests
+
+
+def _team_ids(times: Times, roster: Roster) -> dict[str, list[Id]]:
+    """Return by each team, as `ann+ben` without capitals, the names in a list of times that are its own."""
+    students = {student.student.casefold() for student in roster.students}
+    of_teams: dict[str, list[Id]] = {}
+    for field, name in times.places:
+        if field == "student" and name not in students:
+            of_teams.setdefault(roster.hands_in_as(name).casefold(), []).append((field, name))
+    return of_teams
 
 
 def _nobody(unknown: Sequence[Id], times: Times, roster: Roster, of_run: Container[str]) -> Iterator[str]:

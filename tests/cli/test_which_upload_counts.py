@@ -134,6 +134,31 @@ def test_nobody_has_the_time_of_another_upload_of_the_team(course, tmp_path, eva
     assert "no time of submission is known" in done.stderr
 
 
+@pytest.mark.parametrize("uploads", [("d_12_1_hw", "d_12_7_other"), ("d_12_1_hw", "d")])
+def test_uploads_of_one_student_have_the_time_of_any_of_their_names(course, tmp_path, uploads):
+    course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
+    times = tmp_path / "times.csv"
+    times.write_text("student,submitted at\nd_12,2024-12-23 17:30Z\nd,2024-12-23 17:30Z\n")
+    for name in uploads:
+        course.submit(name, RIGHT)
+    done = course.run("run", str(course.submissions_folder), "--times", str(times))
+    assert done.stdout.count("2.7 after lateness") == 2
+    assert "no time of submission is known" not in done.stderr
+
+
+@pytest.mark.parametrize("team", ["red", "RED", "eva+fay", "fay+eva"])
+@pytest.mark.parametrize(
+    ("eva", "fay"), [("eckeva_105_9103_hw", "foxfay_106_9004_hw"), ("eva", "fay"), ("red", "eva+fay")]
+)
+def test_a_time_of_a_team_is_that_of_all_its_uploads(course, tmp_path, eva, fay, team):
+    course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+00:00", late={"per_day": "10%"})
+    times = tmp_path / "times.csv"
+    times.write_text(f"student,submitted at\n{team},2024-12-23 17:30Z\n")
+    done = course.run("run", members(course, eva, fay), "--times", str(times))
+    assert done.stdout.count(" after lateness") == 2
+    assert "no time of submission is known" not in done.stderr
+
+
 def test_uploads_of_one_name_are_told_with_their_folders(course, book):
     archives = []
     for folder, code in (("a", WRONG), ("b", RIGHT)):
