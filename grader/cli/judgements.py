@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12}")
 _LISTED = 4
+_NOTHING_SUGGESTED = f"nothing is suggested that {ACCEPT} could take; write points"
 _SUBSTANCE = ("points", "possible", "comment", "criteria")
 """Fields of a judgement that a student notices."""
 
@@ -236,13 +237,15 @@ class Judgements:
         if row.points.strip().casefold() == ACCEPT:
             return self._accepted(number, row, grade, item)
         if any(row.parts):
-            return self._of_criteria(number, row, item)
+            return self._of_criteria(number, row, grade, item)
         or_accepted = "" if _suggested(grade, item) is None else f", or {ACCEPT}"
-        points = self._number(number, _place(row), row.points, item.points, or_accepted)
+        points = self._number(number, _place(row), row.points, item.points, or_accepted=or_accepted)
         return None if points is None else _Judgement(points, ())
 
-    def _of_criteria(self, number: int, row: PointsRow, item: Item) -> _Judgement | None:
+    def _of_criteria(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         criteria = criteria_of(item)
+        is_suggested = _suggested(grade, item) is not None
+        for_accept = f"write {ACCEPT} under points, for all parts" if is_suggested else _NOTHING_SUGGESTED
         if len(row.parts) > len(criteria):
             there_are = f"has {len(criteria)} criteria" if criteria else "has no criteria"
             self._wrong(number, f"{_place(row)} {there_are}; leave part {len(row.parts)} empty")
@@ -256,7 +259,9 @@ class Judgements:
             points
             for criterion, text in zip(criteria, row.parts, strict=True)
             if (
-                points := self._number(number, f"{_place(row)}, {criterion.name}", text, criterion.points, "")
+                points := self._number(
+                    number, f"{_place(row)}, {criterion.name}", text, criterion.points, for_accept
+                )
             )
             is not None
         ]
@@ -269,10 +274,10 @@ class Judgements:
 
     def _accepted(self, number: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         suggested = _suggested(grade, item)
-        if any(row.parts):
+        if suggested is None:
+            self._wrong(number, f"{_place(row)}: {_NOTHING_SUGGESTED}")
+        elif any(row.parts):
             self._wrong(number, f"{_place(row)}: {ACCEPT} takes what is suggested; leave its parts empty")
-        elif suggested is None:
-            self._wrong(number, f"{_place(row)}: nothing is suggested that {ACCEPT} could take; write points")
         elif row.suggested and not _equal(_parsed(row.suggested), suggested.points):
             now = f"{suggested.points:g}"
             self._wrong(
@@ -282,13 +287,16 @@ class Judgements:
             return _Judgement(suggested.points, tuple(part.points for part in suggested.parts), ACCEPTED)
         return None
 
-    def _number(self, number: int, name: str, text: str, most: float, or_accepted: str) -> float | None:
+    def _number(
+        self, number: int, name: str, text: str, most: float, for_accept: str = "", *, or_accepted: str = ""
+    ) -> float | None:
+        """Return the points of a cell; `for_accept` is the advice on `ok` where that is not taken."""
         points = _parsed(text)
         if 0 <= points <= most:
             return points
-        in_points = f"; write {ACCEPT} under points, for all parts" if text.casefold() == ACCEPT else ""
+        advice = f"; {for_accept}" if for_accept and text.strip().casefold() == ACCEPT else ""
         range_of_points = f"a number from 0 to {most:g}{or_accepted}"
-        self._wrong(number, f"{name}: points must be {range_of_points}, got {text!r}{in_points}")
+        self._wrong(number, f"{name}: points must be {range_of_points}, got {text!r}{advice}")
         return None
 
     def _keep(

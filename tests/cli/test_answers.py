@@ -310,6 +310,8 @@ def test_nothing_can_be_accepted_where_nothing_is_suggested(homework):
     rows = homework.export()
     rows["ann", "style"]["points"] = "ok"
     assert "style: nothing is suggested that ok could take; write points" in homework.load(rows).stderr
+    rows["ann", "style"] |= {"points": "", "part 1": "ok", "part 2": "OK"}
+    assert homework.load(rows).stderr.count("nothing is suggested that ok could take; write points") == 2
 
 
 @pytest.mark.parametrize(
