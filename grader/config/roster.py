@@ -158,7 +158,8 @@ class _Table:
 def _is_slip(name: str, heading: str) -> bool:
     """Tell whether a name is a heading but for blanks and dots, or for one slip of the fingers."""
     name, heading = (re.sub(r"\W", "", text) for text in (name, heading))
-    if name == heading or len(heading) < _SHORTEST or name in _OTHER_WORDS:
+    is_other = name in _OTHER_WORDS or name[-1:].isdigit()  # `group 1` is one of several
+    if name == heading or len(heading) < _SHORTEST or is_other:
         return name == heading
     return is_one_slip(name, heading)
 

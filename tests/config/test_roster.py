@@ -160,6 +160,8 @@ def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) 
         ("SID", ""),
         ("Surname", ""),
         ("Last name", ""),
+        ("Group 1", ""),  # one of several, of which none is meant
+        ("Email2", ""),
         ("Groups", ""),  # in exports of Moodle
         ("Sections", ""),  # of Gradescope
         ("Integration ID", ""),  # of Canvas
