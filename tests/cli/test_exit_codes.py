@@ -151,7 +151,7 @@ def test_2_and_one_line_for_an_option_that_cannot_be(course, arguments, line):
 
 
 def test_2_and_a_rubric_behind_manual_export_is_told_its_option(course):
-    evidence = course.folder / "results" / "tiny" / "ann" / "evidence.jsonl"
+    evidence = course.cwd / "results" / "tiny" / "ann" / "evidence.jsonl"
     evidence.parent.mkdir(parents=True)
     evidence.write_text("")
     done = course.run("manual", "export", "hw2", "--out", "points.csv")
