@@ -1,11 +1,17 @@
-"""The file that was meant where another name was given: capitals, copies, other endings, similar names."""
+"""Which patterns a file's name fits, and which name was meant: capitals, copies, endings, similar names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import PurePosixPath
+
+Matches = Callable[[str], bool]
+
+# Python and pytest run these by themselves: only a pattern without a wildcard lets them in.
+_NOT_BY_WILDCARD = r"(?!(?:[^/]*/)*(?:(?:(?:site|user)customize|conftest)(?:\.py|/)|[^/]*\.pth$))"
 
 _OTHER_ENDINGS = frozenset({".txt", ".ipynb", ".py", ".py3", ".pyw", ".md", ".docx", ".doc", ".pdf"})
 """Endings under which editors and browsers store a file that should have another."""
@@ -27,6 +33,27 @@ _LONG_ENOUGH = 4
 """Letters from which on a name is recognised in a longer one, or as short for it."""
 COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
 """What browsers and file managers add to the name of a second copy: `utils (1).py`, `utils - Copy.py`."""
+
+
+def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
+    """Return a predicate for paths that match a pattern, in which `*` and `?` stand for anything but `/`.
+
+    With `anywhere`, also below folders that the patterns do not name.
+    """
+    one_of = _one_of(tuple(accepts), anywhere)
+    return lambda path: one_of.fullmatch(path) is not None
+
+
+@cache
+def _one_of(accepts: tuple[str, ...], anywhere: bool) -> re.Pattern[str]:
+    """Compile the patterns of an assignment: once, not for each submission."""
+    above = "(?:.*/)?" if anywhere else ""
+    return re.compile(f"{above}(?:{'|'.join(map(_expression, accepts)) or '(?!)'})")
+
+
+def _expression(pattern: str) -> str:
+    letters = "".join({"*": "[^/]*", "?": "[^/]"}.get(letter, re.escape(letter)) for letter in pattern)
+    return _NOT_BY_WILDCARD + letters if "*" in pattern or "?" in pattern else letters
 
 
 def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
 from grader.filenames import meant
-from grader.model.observation import LEFT_OUT, MISSING_FILE, NO_RESULT, Case, Observation, Outcome, Quantity
+from grader.model.observation import MISSING_FILE, NO_RESULT, Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
@@ -157,7 +157,7 @@ def _missing(built: Built, context: CheckContext) -> str:
         return "" if LEFT_OUT in built.note else _missing_source(PurePosixPath(target).stem, context)
     name = lacked_by(built.errors[0])
     path = PurePosixPath(name)
-    if not name or name in context.files or f"({name} {LEFT_OUT}" in built.note:
+    if not name or name in context.files:
         return ""
     if path.suffix[1:] in OBJECTS:
         return _missing_source(path.stem, context)

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from grader.contracts.build import Built, Diagnostic
 from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
+from grader.filenames import matcher
 from grader.files import holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
 from grader.harness.diagnoses import (
@@ -167,7 +167,7 @@ class Builds:
             is_course_file = given is not None and holds_file(given, file)
             if is_course_file or not self._accepts or not holds_file(self._reference, file):
                 continue
-            if any(fnmatchcase(file, pattern) for pattern in self._accepts):
+            if matcher(self._accepts)(file):
                 continue
             command, chain = self._command(architecture), self._toolchain(simulated)
             call = self._run(REFERENCE, command, chain, built.compatibility, without=(file,))

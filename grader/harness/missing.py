@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from grader.errors import CourseError
-from grader.filenames import COPY, meant
+from grader.filenames import COPY, matcher, meant
 from grader.installed import MISSPELT_NAME, nearest
 from grader.model.job import Job, Task
 from grader.model.observation import LEFT_OUT, MISSING_FILE, Fault, Observation, Outcome
@@ -77,13 +77,16 @@ def require_accepted(file: str, accepts: Collection[str]) -> None:
     Raises:
         CourseError: the course must have it in `given/`, or ask for it.
     """
-    if accepts and not _WILDCARD.search(file) and not any(fnmatchcase(file, one) for one in accepts):
+    if accepts and not _WILDCARD.search(file) and not matcher(accepts)(file):
         why = f"given/ has no {file}, which is needed, and nobody is asked to hand it in"
         raise CourseError(f"{why}; put it there, or name it in accepts of assignment.py")
 
 
 def _forms(file: str, accepts: Collection[str]) -> tuple[str, ...]:
-    """Return the files that fit a pattern; the pattern itself where others may fit it, too."""
+    """Return the files that fit a pattern of a rubric; the pattern itself where others may fit it, too.
+
+    Its `*` stands for `/` as well, as where checks select files.
+    """
     if not _WILDCARD.search(file):
         return (file,)
     fitting = tuple(dict.fromkeys(path for path in accepts if fnmatchcase(path, file)))
@@ -120,7 +123,7 @@ def lacked_file(note: str, accepts: Collection[str], *, patterns: bool = False) 
     if module := _LACKED.search(note):
         path = module[1].replace(".", "/")
         for file in (f"{path}.py", f"{path}/__init__.py"):
-            if file in accepts or (patterns and any(fnmatchcase(file, pattern) for pattern in accepts)):
+            if file in accepts or (patterns and matcher(accepts)(file)):
                 return file
         return next((file for file in accepts if file.startswith(f"{path}/")), "")
     if lacked := _LACKED_FILE.search(note):

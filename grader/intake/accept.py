@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable
-from functools import cache
+from collections.abc import Collection, Iterable
 
-Matches = Callable[[str], bool]
-
-# Python and pytest run these by themselves: only a pattern without a wildcard lets them in.
-_NOT_BY_WILDCARD = r"(?!(?:[^/]*/)*(?:(?:(?:site|user)customize|conftest)(?:\.py|/)|[^/]*\.pth$))"
-
-
-def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
-    """Return a predicate for paths that match a pattern, in which `*` and `?` stand for anything but `/`.
-
-    With `anywhere`, also below folders that the patterns do not name.
-    """
-    one_of = _one_of(tuple(accepts), anywhere)
-    return lambda path: one_of.fullmatch(path) is not None
-
-
-@cache
-def _one_of(accepts: tuple[str, ...], anywhere: bool) -> re.Pattern[str]:
-    """Compile the patterns of an assignment: once, not for each submission."""
-    above = "(?:.*/)?" if anywhere else ""
-    return re.compile(f"{above}(?:{'|'.join(map(_expression, accepts)) or '(?!)'})")
+from grader.filenames import matcher
 
 
 def accepted(paths: Collection[str], accepts: Iterable[str]) -> dict[str, str]:
@@ -44,8 +23,3 @@ def accepted(paths: Collection[str], accepts: Iterable[str]) -> dict[str, str]:
         if not slash:
             return {}
         top += f"{name}/"
-
-
-def _expression(pattern: str) -> str:
-    letters = "".join({"*": "[^/]*", "?": "[^/]"}.get(letter, re.escape(letter)) for letter in pattern)
-    return _NOT_BY_WILDCARD + letters if "*" in pattern or "?" in pattern else letters

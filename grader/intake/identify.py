@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from grader.filenames import ANY_ENDING, meant, of_ending
-from grader.intake.accept import accepted, matcher
+from grader.filenames import ANY_ENDING, matcher, meant, of_ending
+from grader.intake.accept import accepted
 from grader.intake.download import by_platform
 from grader.intake.entry import SubmissionRefused
 from grader.intake.junk import ARCHIVE_ENDINGS, is_litter

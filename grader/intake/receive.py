@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import CourseError, SubmissionError, UsageError
-from grader.intake.accept import matcher
+from grader.filenames import matcher
 from grader.intake.archive import entries, is_folder
 from grader.intake.entry import ArchiveFile, SubmissionRefused
 from grader.intake.formats import CHUNK

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.checks.disputed import UNJUDGED
 from grader.contracts.context import REFERENCE
 from grader.errors import CourseError, UnjudgedError
-from grader.intake.accept import matcher
+from grader.filenames import matcher
 from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.scoring.judge import loss
 from grader.text import one_line

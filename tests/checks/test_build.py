@@ -204,7 +204,10 @@ def test_a_header_that_was_left_out_is_told_as_that(contexts):
 
 
 def test_a_source_that_was_left_out_is_told_as_that_where_a_pattern_has_its_ending(contexts):
-    context = contexts({"other.h": ""}, dropped=("src/work.c",), accepts=("*.c", "*.h"))
+    makefile = MAKEFILE.replace("src/work.c", "work.c")
+    course = {"given/driver.py": DRIVER, "reference/Makefile": makefile, "reference/work.c": RIGHT}
+    accepts = ("Makefile", "*.c", "*.h")
+    context = contexts({"Makefile": MAKEFILE}, course, dropped=("src/work.c",), accepts=accepts)
     observation = observe(context)
     assert observation.note == (
         "No rule to make target 'src/work.c', needed by 'lib/lib.so'.  Stop. (src/work.c was handed in and "
@@ -455,6 +458,15 @@ def test_what_make_needs_and_nobody_is_asked_for_is_the_courses_to_give(contexts
         observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c",)))
     asked = observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c", "*.c")))
     assert asked.outcome is Outcome.NOT_BUILT
+
+
+def test_what_make_needs_in_a_folder_is_asked_for_by_no_pattern_of_the_top(contexts):
+    makefile = MAKEFILE.replace("src/work.c\n\tmkdir", "src/work.c src/table.c\n\tmkdir")
+    course = {"given/Makefile": makefile, "reference/src/table.c": ""}
+    with pytest.raises(CourseError, match=r"^given/ has no src/table.c, which make needs, and nobody is"):
+        observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c", "*.c")))
+    asked = observe(contexts({"src/work.c": RIGHT}, course, accepts=("src/work.c", "src/*.c")))
+    assert asked.facts[MISSING_FILE] == "src/table.c was not handed in"
 
 
 def test_a_submission_that_has_a_compiler_speak_like_make_is_not_built(contexts):

@@ -158,6 +158,8 @@ def test_a_module_that_nobody_has_comes_with_what_to_do(module):
         ("ModuleNotFoundError: No module named 'norm'", ("*.py",), False, ""),
         ("ModuleNotFoundError: No module named 'norm'", ("forms.py",), True, ""),
         ("ModuleNotFoundError: No module named 'nets.norm'", ("nets/norm.py",), False, "nets/norm.py"),
+        ("ModuleNotFoundError: No module named 'nets.norm'", ("nets/*.py",), True, "nets/norm.py"),
+        ("ModuleNotFoundError: No module named 'nets.norm'", ("*.py",), True, ""),
         ("ModuleNotFoundError: No module named 'nets'", ("a.md", "nets/norm.py"), False, "nets/norm.py"),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/in/w.npz'", ("w.npz",), False, "w.npz"),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'w.npz'", ("*.npz",), True, ""),
@@ -255,6 +257,22 @@ def test_a_file_that_nobody_can_hand_in_is_the_courses_to_give(tmp_path):
     assert (asked.outcome, asked.note) == (Outcome.REFUSED, "driver.py was not handed in")
     with pytest.raises(CourseError, match="nobody is asked to hand it in"):
         without_file("one", "driver.py", job.submission, accepts=job.accepts)
+
+
+@pytest.mark.parametrize(
+    ("file", "accepts"),
+    [
+        ("src/merge.cpp", "*.cpp"),
+        ("a/b/merge.cpp", "a/*.cpp"),
+        ("conftest.py", "*.py"),
+        ("part1.py", "part[1].py"),
+    ],
+)
+def test_a_file_can_be_handed_in_where_intake_lets_it_in(file, accepts):
+    with pytest.raises(CourseError, match=f"^given/ has no {file}, which is needed, and nobody is asked to"):
+        without_file("one", file, submission(), accepts=(accepts,))
+    asked = without_file("one", file, submission(), accepts=(accepts, file))
+    assert asked.note == f"{file} was not handed in"
 
 
 FORMS = ("answers.md", "answers.pdf", "answers.docx", "work.py")
