@@ -282,7 +282,7 @@ def _held(
         CourseError: an oracle returns None, or what cannot be compared.
     """
     from grader.harness.compare import compare
-    from grader.harness.driver_calls import with_status
+    from grader.harness.exit_statuses import with_status
     from grader.harness.render import case_texts
 
     answer: _Answer = {}
@@ -334,7 +334,7 @@ def _watched(
 
 def _exit_statuses(of: str, oracle: Callable[..., Any]) -> Collection[tuple[int | str, ...]]:
     """Return the places of exit statuses in the result of a course's function; none of a student's."""
-    from grader.harness.driver_calls import exit_statuses
+    from grader.harness.exit_statuses import exit_statuses
 
     module, _, function = of.rpartition(".")
     code = getattr(unwrap(oracle), "__code__", None)  # a function of a library may have none

@@ -1,22 +1,16 @@
-"""Syntax of a course's driver: calls of students' functions, and exit statuses that it returns."""
+"""Syntax of a course's driver: calls of students' functions, and what the course asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
-from itertools import takewhile
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.coursesyntax import parsed
 from grader.files import holds_file
-from grader.harness import structure
-from grader.model.exit_status import ending, is_of_signal
 
 if TYPE_CHECKING:
     import ast
-
-    from grader.harness.compare import Comparison
 
 
 LOADERS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library"})
@@ -60,7 +54,7 @@ def calls_of_students(
     tree = parsed(driver)
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
-    names = dict(_imported(tree))
+    names = dict(imported_names(tree))
     libraries = _libraries(tree, variable) if variable else frozenset()
     pending, reached = [function], {function}
     used: dict[str, None] = {}
@@ -115,83 +109,6 @@ def students_files(course_files: Path, module: str, files: Collection[str]) -> t
     return tuple(imported)
 
 
-def exit_statuses(course_files: Path, module: str, function: str) -> frozenset[structure.Path]:
-    """Return the places in a function's result at which the exit status of a program stands.
-
-    That is what the function returns as `….returncode`, by itself or in a list, tuple or dict, also by way of
-    a variable or of another function of the course's files. A file that cannot be read gives nothing.
-    """
-    import ast
-
-    pending, places = [(module, function)], set[structure.Path]()
-    for file, defined in pending:
-        tree = parsed(course_files / f"{file.replace('.', '/')}.py")
-        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        names = dict(_imported(tree))
-        nodes = list(ast.walk(functions[defined])) if defined in functions else []
-        variables = {
-            target.id: node.value
-            for node in nodes
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        for node in nodes:
-            match node:
-                case ast.Return(value=ast.Call(func=ast.Name() | ast.Attribute() as called)):
-                    root, dot, rest = ast.unparse(called).partition(".")
-                    other, _, name = f"{names.get(root, f'{file}.{root}')}{dot}{rest}".rpartition(".")
-                    pending.extend({(other, name)}.difference(pending))
-                case ast.Return(value=ast.expr() as returned):
-                    places.update(_statuses(returned, variables))
-    return frozenset(places)
-
-
-def _statuses(node: ast.expr, variables: Mapping[str, ast.expr]) -> Iterator[structure.Path]:
-    """Yield the places of exit statuses in what an expression makes."""
-    import ast
-
-    parts: list[tuple[Any, ast.expr]] = []
-    match node:
-        case ast.Attribute(attr="returncode"):
-            yield ()
-        case ast.Name(id=name) if name in variables:
-            others = {other: value for other, value in variables.items() if other != name}
-            yield from _statuses(variables[name], others)
-        case ast.BinOp(left=left, op=ast.Add()):
-            yield from _statuses(left, variables)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            parts = [*enumerate(takewhile(lambda element: not isinstance(element, ast.Starred), elements))]
-        case ast.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            parts = [(key.value, value) for key, value in pairs if isinstance(key, ast.Constant)]
-    for step, part in parts:
-        yield from ((step, *rest) for rest in _statuses(part, variables))
-
-
-def with_status(
-    compared: Comparison, returned: Any, expected: Any, places: Collection[structure.Path]
-) -> Comparison:
-    """Return a comparison that says what of the first difference is the exit status of a program.
-
-    A signal that ended it is told first, and alone: what it has printed, or has not, follows from that.
-    """
-    for path in () if compared.agrees else places:
-        try:
-            status, right = returned, expected
-            for step in path:
-                status, right = status[step], right[step]
-        except (IndexError, KeyError, TypeError):
-            continue
-        if type(status) is int and right == 0 and is_of_signal(status):
-            note = f"{structure.place(path)}: got {status}, expected 0; the program {ending(status)}"
-            return replace(compared, note=note.removeprefix(": "), symptom=None, at=path)
-        place = structure.place(path)
-        if type(status) is int and compared.note.startswith(f"{place}: got {status}, ".removeprefix(": ")):
-            return replace(compared, note=f"{compared.note}; {place or 'that'} is the program's exit status")
-    return compared
-
-
 def functions_in(assignment: Path, module: str) -> frozenset[str]:
     """Return the functions and classes of a module of the reference or the course, by its file's syntax."""
     file = f"{module.replace('.', '/')}.py"
@@ -221,7 +138,7 @@ def asks_for_name(course_files: Path, module: str, name: str) -> bool:
     """Tell whether a file of the course uses a name of a module, or has it in quotation marks beside it."""
     asked = f"{module}.{name}"
     for tree in _trees(course_files):
-        names = dict(_imported(tree))
+        names = dict(imported_names(tree))
         if asked in names.values() or (module in {*names.values(), *_texts(tree)} and name in _texts(tree)):
             return True
         for root, _, rest in (dotted.partition(".") for dotted in _dotted(tree)):
@@ -262,7 +179,7 @@ def _modules(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def imported_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield every name that an import binds, with what it stands for."""
     import ast
 

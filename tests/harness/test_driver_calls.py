@@ -9,7 +9,6 @@ from grader.harness.driver_calls import (
     asks_for_module,
     asks_for_name,
     calls_of_students,
-    exit_statuses,
 )
 
 DRIVER = """
@@ -106,87 +105,6 @@ def test_a_driver_that_cannot_be_read_names_nothing(tmp_path, content):
     if content is not None:
         driver.write_bytes(content)
     assert calls_of_students(driver, "f", {"work"}) == ()
-
-
-PROGRAMS = """
-import subprocess
-
-def only(text):
-    return subprocess.run(["a"]).returncode
-
-def words(text):
-    done = subprocess.run(["a"], input=text)
-    return [done.returncode, done.stdout.split()]
-
-def flat(text):
-    done = subprocess.run(["a"], input=text)
-    status = done.returncode
-    numbers = [status] + [float(word) for word in done.stdout.split()]
-    return numbers
-
-def starred(text):
-    done = subprocess.run(["a"], input=text)
-    return (*done.stdout.split(), done.returncode)
-
-def named(text):
-    done = subprocess.run(["a"], input=text)
-    if done.stderr:
-        return {"error": done.stderr, "status": done.returncode}
-    return {"status": done.returncode, "lines": done.stdout}
-
-def by_another(text):
-    return words(text)
-
-def endless(text):
-    return endless(text)
-
-def nothing(text):
-    if subprocess.run(["a"]).returncode:
-        raise RuntimeError
-    return [-6, []]
-"""
-
-
-@pytest.mark.parametrize(
-    ("function", "places"),
-    [
-        ("only", {()}),
-        ("words", {(0,)}),
-        ("flat", {(0,)}),
-        ("starred", set()),
-        ("named", {("status",)}),
-        ("by_another", {(0,)}),
-        ("endless", set()),
-        ("nothing", set()),
-        ("missing", set()),
-    ],
-)
-def test_where_a_driver_returns_the_status_of_a_program_is_read_from_it(tmp_path, function, places):
-    (tmp_path / "driver.py").write_text(PROGRAMS)
-    assert exit_statuses(tmp_path, "driver", function) == places
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from driver import words\ndef lines(text): return words(text)",
-        "from driver import by_another as run\ndef lines(text): return run(text)",
-        "import driver\ndef lines(text): return driver.words(text)",
-        "import parts.driver as other\ndef lines(text): return other.words(text)",
-    ],
-)
-def test_the_status_is_read_from_the_file_whose_function_a_driver_calls(tmp_path, code):
-    for name in ("driver.py", "parts/driver.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(PROGRAMS)
-    (tmp_path / "lines.py").write_text(f"{code}\ndef words(text): return text\n")
-    assert exit_statuses(tmp_path, "lines", "lines") == {(0,)}
-
-
-def test_no_status_is_read_from_a_file_that_is_not_there(tmp_path):
-    assert exit_statuses(tmp_path, "driver", "words") == frozenset()
-    (tmp_path / "driver.py").write_text("import os\ndef words(text): return os.getpid()\n")
-    assert exit_statuses(tmp_path, "driver", "words") == frozenset()
 
 
 ASKS = """
