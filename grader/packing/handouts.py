@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
-from posixpath import normpath
+from posixpath import dirname, normpath
 from urllib.parse import unquote
 
 from grader.config.problem import Problem
@@ -16,6 +16,7 @@ from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
 from grader.files import is_file, obstacle, show_path
 from grader.model.magnitude import counted
+from grader.subject.tools.diagnostics import SOURCES
 from grader.text import one_line
 
 PAGE = "handout.md"
@@ -24,6 +25,7 @@ STARTER = "starter"
 GIVEN = "given"
 _LINK = re.compile(r"\]\(\s*([^)\s#]+)")
 """The path of an inline link of Markdown, without its fragment and title."""
+_INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 _FILE = re.compile(r"(?!/)[\w ./-]+\.\w{1,5}")
 """A path of a file; `[&](int i)` of C++ is none, nor is an address."""
 _HEADING = re.compile(r"\|.*\|\s*points\s*\|\s*", re.IGNORECASE)
@@ -73,7 +75,7 @@ def handout_remarks(
     example: Collection[str],
     now: datetime,
 ) -> Iterator[str]:
-    """Yield what a hand-out of these files may lack: a page, a starter, its own text and points, some time.
+    """Yield what a hand-out of these files may lack: a page, a starter, headers, its text and points, time.
 
     `rubrics` are those of the course, and `example` the lines of the page that `grader new` writes.
     """
@@ -85,6 +87,7 @@ def handout_remarks(
     if not any(is_file(starter / name) for name in names):
         lacks = f"{show_path(starter)}: holds no files" if starter.is_dir() else ""
         yield f"{lacks or f'{show_path(folder)}: has no {STARTER}/'}; students have nothing to begin with"
+    yield from _lacked_headers(folder, names)
     if PAGE not in names:
         return
     lines = (folder / PAGE).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -93,6 +96,20 @@ def handout_remarks(
         line = min(lines.index(each) for each in example) + 1
         yield f"{page}:{line}: is the example of grader new still; say what is asked"
     yield from (f"{page}:{message}" for message in _other_points(lines, folder.name, rubrics))
+
+
+def _lacked_headers(folder: Path, names: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a starter that include a file of `given/` which students do not get."""
+    for name in sorted(name for name in names if name.endswith(SOURCES) and is_file(folder / STARTER / name)):
+        path = folder / STARTER / name
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+            if included := _INCLUDE.match(line):
+                places = {normpath(included[1]), normpath(f"{dirname(name)}/{included[1]}").lstrip("/")}
+                if places.isdisjoint(names) and any(is_file(folder / GIVEN / place) for place in places):
+                    yield (
+                        f"{show_path(path)}:{number}: includes {included[1]}, which students do not get; "
+                        f"put a copy into {STARTER}/, or say --given"
+                    )
 
 
 def _past_deadlines(rubrics: Collection[Path], assignment: str, now: datetime) -> Iterator[str]:

@@ -295,6 +295,25 @@ def test_what_has_no_hand_out_is_one_line(course, assignment, pack):
     assert (code, err) == (4, "grader: assignments: has no assignments; grader new NAME begins one")
 
 
+def test_a_starter_that_includes_a_header_of_given_alone_is_remarked(course, assignment, pack):
+    for name in ("par.h", "src/par.h"):
+        (assignment / "given" / name).parent.mkdir(parents=True, exist_ok=True)
+        (assignment / "given" / name).write_text("int f();\n")
+    source = assignment / "starter" / "par.cpp"
+    source.write_text('#include <vector>\n# include "par.h"\n#include "src/own.h"\n')
+    (assignment / "starter" / "src").mkdir(exist_ok=True)
+    (assignment / "starter" / "src" / "own.h").write_text("")
+    line = (
+        "grader: assignments/layers/starter/par.cpp:2: includes par.h, which students do not get; "
+        "put a copy into starter/, or say --given"
+    )
+    assert pack("--handout")[2] == [line]
+    assert pack("--handout", "--given")[2] == []
+    (assignment / "starter" / "par.h").write_text("int f();\n")
+    (assignment / "starter" / "src" / "own.h").write_text('#include "../par.h"\n')
+    assert pack("--handout")[2] == []
+
+
 def test_a_hand_out_without_a_page_or_a_starter_is_remarked(course, assignment, pack):
     (assignment / "handout.md").rename(course / "aside")
     line = "grader: assignments/layers: has no handout.md; students read nothing of what is asked"
