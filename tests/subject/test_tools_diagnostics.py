@@ -34,6 +34,7 @@ def read(text):
         ("nvlink error   : Undefined reference to 'f'", ":0:0 error Undefined reference to 'f'"),
         ("cc1plus: fatal error: no.cu: No such file", ":0:0 error no.cu: No such file"),
         ("/usr/bin/ld: cannot find -lcublas: No such file", ":0:0 error cannot find -lcublas: No such file"),
+        ("/usr/bin/ld: cannot open output file bin/a: No", ":0:0 error cannot open output file bin/a: No"),
         ("u.cc:(.text+0x5): undefined reference to `bar'", "u.cc:0:0 error undefined reference to 'bar'"),
         (
             "/usr/bin/ld: src/u.cc:9: undefined reference to `b'",

@@ -16,7 +16,7 @@ SOURCES = (*COMPILED, ".cuh", ".h", ".hh", ".hpp", ".inl")
 """Endings of all files of C, C++ and CUDA."""
 
 TELLING = re.compile(
-    rb"[Ee]rror|[Ww]arning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|"
+    rb"[Ee]rror|[Ww]arning|fatal|\*\*\*|not found|cannot find|cannot open|No such file|Permission denied|"
     rb"undefined reference|multiple definition|ptxas info|bytes stack frame"
 )
 """A line without any of these has nothing to tell."""
@@ -37,7 +37,7 @@ _FORMS = tuple(
             # programs that name no place
             rf"(?:\S*/)?(?:{_PROGRAMS}) ?:? +(?:fatal )?(?P<severity>fatal|error|warning) *: (?P<message>.+)",
             r"ptxas \S+, line \d+; (?P<severity>error|warning) *: (?P<message>.+)",
-            r"(?:\S*/)?ld(?:\.\w+)?: (?P<message>cannot find .+)",
+            r"(?:\S*/)?ld(?:\.\w+)?: (?P<message>cannot (?:find|open output file) .+)",
             # make, and the shell that it starts
             r"g?make(?:\[\d+\])?: \*\*\* (?!Waiting for unfinished jobs)(?P<message>[^\[].+)",
             r"(?P<file>[^:\s]+):(?P<line>\d+): \*\*\* (?P<message>.+)",
