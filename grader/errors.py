@@ -106,6 +106,10 @@ class OutdatedError(NotObservedError):
         super().__init__(*problems)
 
 
+class NotRecordedError(NotObservedError):
+    """The gradebook could not take a grade; the submission is graded, and its results are written."""
+
+
 class RootError(NotObservedError):
     """The machine has no user but root for a student's program."""
 

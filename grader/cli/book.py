@@ -14,7 +14,7 @@ import click
 
 from grader.cli.echo import tell_line
 from grader.cli.files import PathType
-from grader.errors import NotObservedError, OutdatedError, UsageError
+from grader.errors import NotObservedError, NotRecordedError, OutdatedError, UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
 
@@ -176,7 +176,7 @@ class Recorder:
         """Record a grade.
 
         Raises:
-            NotObservedError: it is graded, but cannot be recorded.
+            NotRecordedError: it is graded, but cannot be recorded.
         """
         if self._is_part(evidence, scorecard) and self._has_grade(scorecard):
             self.left_out.append(evidence.submission.student)
@@ -190,9 +190,9 @@ class Recorder:
             )
         except OutdatedError:
             raise
-        except NotObservedError as error:
+        except (NotObservedError, UsageError) as error:
             later = "is graded, but not recorded; add it later by grader record and the results folder"
-            raise NotObservedError(*error.problems, f"{of.student}, {of.assignment}: {later}") from None
+            raise NotRecordedError(*error.problems, f"{of.student}, {of.assignment}: {later}") from None
 
     def _is_part(self, evidence: Evidence, scorecard: Scorecard) -> bool:
         """Tell whether items were left out that nobody has looked at."""

@@ -46,6 +46,8 @@ class ExitReasons:
         self.without_grade = 0
         self.outdated = 0
         """Submissions of which the gradebook has a later run; their students have a grade."""
+        self.unrecorded = 0
+        """Submissions that are graded, but not recorded."""
 
     def refused(self, code: ExitCode) -> None:
         """Count a submission without a grade, the reason of which a line has told."""
@@ -55,6 +57,10 @@ class ExitReasons:
     def older(self) -> None:
         """Count a submission that the gradebook does not take, for it has a later run."""
         self.outdated += 1
+
+    def not_recorded(self) -> None:
+        """Count a submission that is graded, and whose grade the gradebook could not take."""
+        self.unrecorded += 1
 
     def graded(self, result: Graded) -> None:
         """Count a submission with what was not observed of it."""
@@ -90,7 +96,8 @@ class ExitReasons:
     @property
     def code(self) -> ExitCode:
         """The worst of all."""
-        return worst([*self._submissions, *([ExitCode.NOT_OBSERVED] if self.outdated else [])])
+        beside = [ExitCode.NOT_OBSERVED] if self.outdated or self.unrecorded else []
+        return worst([*self._submissions, *beside])
 
     def line(self) -> str:
         """Return the line about the exit code; empty for 0."""
@@ -104,6 +111,8 @@ class ExitReasons:
         if count := self._submissions[code]:
             of = f"{counted(count, 'submission')} {_WORDS[code]}"
             parts.append(of + (f": {listed}{more}" if listed else ""))
+        if self.unrecorded and code is ExitCode.NOT_OBSERVED:
+            parts.insert(0, f"{counted(self.unrecorded, 'submission')} graded, but not recorded")
         if self.outdated and code is ExitCode.NOT_OBSERVED:
             parts.insert(0, f"{counted(self.outdated, 'submission')} {OLDER}")
         return f"exit code {int(code)}: {'; '.join(parts)}"

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.exit_reason import OLDER, ExitReasons
-from grader.errors import CourseError, ExitCode, NamelessError, NotObservedError, OutdatedError, UsageError
+from grader.errors import (
+    CourseError,
+    ExitCode,
+    NamelessError,
+    NotObservedError,
+    NotRecordedError,
+    OutdatedError,
+    UsageError,
+)
 from grader.grading.rubric_of_class import remark as remark_on_rubrics
 from grader.model.magnitude import counted, number
 from grader.model.observation import LEFT_OUT
@@ -162,6 +170,9 @@ class RunSummary:
             if isinstance(result, OutdatedError):  # they have a grade by another run
                 self._reasons.older()
                 students = self._students
+            elif isinstance(result, NotRecordedError):
+                self._reasons.not_recorded()
+                students = self._students
             else:
                 self._reasons.refused(ExitCode.NOT_ACCEPTED if nameless else code)
             students.update(self._senders(self._uploads[number]))
@@ -307,12 +318,14 @@ class RunSummary:
 
     def _sums(self) -> Iterator[str]:
         """Yield totals, and roster members without a submission."""
-        graded = self._standings.total()
+        unrecorded = self._reasons.unrecorded
+        graded = self._standings.total() + unrecorded
         parts = [
             f"{self._standings[standing]} {what}"
             for standing, what in _WORDS.items()
             if self._standings[standing]
         ]
+        parts += [f"{unrecorded} not recorded"] if unrecorded else []
         yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
         if without := self._reasons.without_grade:
             yield f"{counted(without, 'submission')} without a grade; the lines above say why"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import NotObservedError
+from grader.gradebook.book import Gradebook
 from tests.cli.conftest import DOUBLE, SQUARE
 
 WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
@@ -48,6 +50,27 @@ def test_times_are_by_the_clock_of_the_course_and_of_utc_where_that_cannot_be_re
     course.write("course.yaml", "title: [\n")
     for command in ("show", "history"):
         assert re.search(r"\d\d:\d\d UTC", course.run(command, "ann").stdout)
+
+
+def test_a_class_whose_grades_cannot_be_recorded_is_graded_still(course, book, monkeypatch):
+    def full(*_, **__):
+        raise NotObservedError(f"{book}: its disk is full; make room there, and try again")
+
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nben\n")
+    monkeypatch.setattr(Gradebook, "record", full)
+    done = course.run("run", course.submit("ann"), course.submit("ben"), "--gradebook", str(book))
+    later = "is graded, but not recorded; add it later by grader record and the results folder"
+    assert done.returncode == 5
+    assert done.stderr.splitlines() == [
+        f"grader: {book}: its disk is full; make room there, and try again",
+        f"grader: ann, tiny: {later}",
+        f"grader: ben, tiny: {later}",
+        "grader: the same of 1 more submission (ben.tar.gz): "
+        f"{book}: its disk is full; make room there, and try again",
+        "2 submissions graded: 2 not recorded",
+        "exit code 5: 2 submissions graded, but not recorded",
+    ]
 
 
 def test_a_stored_card_names_the_time_zone_as_the_run_did(course, book):
