@@ -6,14 +6,15 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
 from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from grader.errors import NotObservedError, UsageError
+from grader.errors import GraderError, NotObservedError, UsageError
 from grader.files import obstacle, replacing, show_path
 from grader.gradebook.database import WRITING, Database, Troubles, missing
 from grader.gradebook.filesystem import network_filesystem
@@ -22,6 +23,16 @@ from grader.gradebook.tables import MIGRATIONS as APPLIED
 
 WAIT_S = 30.0
 """Seconds to wait for another writer."""
+
+
+_ROOM = 64 * 1024
+"""Bytes that the memory beside the write-ahead log needs, and some: with less, SQLite knows no reason."""
+_FULL = NotObservedError, "its disk is full; make room there, and try again"
+_READ_ONLY = (
+    UsageError,
+    "its disk may only be read, and reading needs a log beside it; copy it to another disk, "
+    "and name the copy",
+)
 
 
 class SqliteFile(Database):
@@ -39,7 +50,7 @@ class SqliteFile(Database):
         ),
         "malformed": (NotObservedError, "is damaged; go back to a backup"),
         "locked": (NotObservedError, "another program has been writing into it for too long; try again"),
-        "disk is full": (NotObservedError, "its disk is full; make room there, and try again"),
+        "disk is full": _FULL,
     }
 
     def __init__(
@@ -95,6 +106,16 @@ class SqliteFile(Database):
                 f"{self.name}: was moved, deleted or replaced while it was open, and nothing was written; "
                 "put it back with its -wal file, or start again with the other one"
             )
+
+    def _trouble(self, error: DBAPIError) -> tuple[type[GraderError], str]:
+        words = str(error.orig)
+        with suppress(OSError):
+            disk = os.statvfs(self._path.absolute().parent)
+            if disk.f_flag & os.ST_RDONLY and ("unable to open" in words or "readonly" in words):
+                return _READ_ONLY
+            if disk.f_bavail * disk.f_frsize < _ROOM and "I/O error" in words:
+                return _FULL
+        return super()._trouble(error)
 
     def backup(self, to: Path) -> None:
         """Copy the file by SQLite's backup API, which waits for no writer."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 from contextlib import closing, suppress
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import insert
@@ -78,6 +81,35 @@ def test_another_file_is_refused_in_a_line_and_left_alone(path, content):
 def test_a_folder_that_cannot_be_written_is_said_in_a_line(tmp_path):
     with pytest.raises(UsageError, match=r"gradebook.db: cannot be written \(No such file or directory\)"):
         Gradebook(tmp_path / "nowhere" / "gradebook.db", create=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "blocks", "kind", "line"),
+    [
+        (
+            "unable to open database file",
+            os.ST_RDONLY,
+            9,
+            UsageError,
+            "copy it to another disk, and name the copy",
+        ),
+        ("attempt to write a readonly database", os.ST_RDONLY, 9, UsageError, "copy it to another disk"),
+        ("unable to open database file", 0, 10**6, UsageError, "see who may enter and write there"),
+        ("disk I/O error", 0, 3, NotObservedError, "its disk is full; make room there, and try again"),
+        ("disk I/O error", 0, 10**6, NotObservedError, "cannot be used (disk I/O error)"),
+    ],
+)
+def test_a_disk_that_is_full_or_may_only_be_read_is_named(path, monkeypatch, words, flag, blocks, kind, line):
+    def fails(_):
+        raise sqlite3.OperationalError(words)
+
+    Gradebook(path, create=True).close()
+    disk = SimpleNamespace(f_flag=flag, f_bavail=blocks, f_frsize=4096)
+    monkeypatch.setattr(sqlite_module.os, "statvfs", lambda _: disk)
+    monkeypatch.setattr(SqliteFile, "_connect", fails)
+    with pytest.raises(kind, match=re.escape(line)) as error:
+        Gradebook(path)
+    assert str(error.value).startswith(f"{path}: ")
 
 
 def test_a_book_that_a_newer_grader_has_migrated_is_refused_in_a_line(path):
