@@ -93,7 +93,11 @@ class PostgresqlDatabase(Database):
         ),
         "invalid sslmode": (UsageError, "the address has an unknown value ({cause}); correct it"),
         "bad value for": (UsageError, "the address has a wrong value ({cause}); correct it"),
-        "pg_hba.conf": (UsageError, "the server lets this account not in from here; see its pg_hba.conf"),
+        "pg_hba.conf": (
+            UsageError,
+            "the server does not let this account in from here ({cause}); correct the address if it names "
+            "another account or database, or see pg_hba.conf there",
+        ),
         "SSL": (
             UsageError,
             "the connection is not as safe as sslmode demands ({cause}); switch SSL on there, or name its "
@@ -239,4 +243,5 @@ class PostgresqlDatabase(Database):
 def _cause(error: DBAPIError) -> str:
     """Return the part of libpq's message on a connection that says what went wrong."""
     first = str(error.orig).strip().partition("\n")[0]
-    return first.rpartition("failed: ")[2].removeprefix("connection is bad: ")
+    cause = first.rpartition("failed: ")[2].removeprefix("connection is bad: ")
+    return cause.removeprefix("FATAL:").lstrip()

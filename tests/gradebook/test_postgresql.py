@@ -295,7 +295,10 @@ def test_what_cannot_be_opened_is_an_error_of_one_line(server, location, tmp_pat
         ("FATAL:  the database system is in recovery mode", "is recovering from a crash; try again"),
         ('FATAL:  database "x" is not currently accepting connections', "ask who runs the server"),
         ("server does not support SSL, but SSL was required", "sslmode demands (server does not support SSL"),
-        ('FATAL:  no pg_hba.conf entry for host "::1", user "x", SSL off', "see its pg_hba.conf"),
+        (
+            'FATAL:  no pg_hba.conf entry for host "::1", user "x", database "grade", no encryption',
+            'here (no pg_hba.conf entry for host "::1", user "x", database "grade", no encryption); correct',
+        ),
         (
             "Connection refused\n\tIs the server running on that host?",
             "cannot be reached (Connection refused);",
