@@ -242,11 +242,19 @@ def test_the_kind_of_check_that_the_page_on_checks_writes_works(tmp_path: Path, 
     writes = tmp_path / "writes"
     writes.mkdir()
     (writes / "layers.py").write_text("def softmax(x):\n    x[:] = 0\n    return x\n")
-    for submission, earned in ((folder / "reference", "2 / 2"), (writes, "0 / 2")):
+    crashes = tmp_path / "crashes"
+    crashes.mkdir()
+    (crashes / "layers.py").write_text("def softmax(x):\n    raise KeyError('axis')\n")
+    for submission, earned, reason in (
+        (folder / "reference", "2 / 2", ""),
+        (writes, "0 / 2", ""),
+        (crashes, "0 / 2", "KeyError: 'axis'"),
+    ):
         only = ("--item", "*.keeps", "--student", "somebody")
         said = grader("--course", course, "run", submission, *only, "--out", tmp_path / "results")
         assert said.returncode == 0, said.stderr
         assert earned in said.stdout
+        assert reason in said.stdout
 
 
 def tutorial_course(course: Path) -> Path:
