@@ -117,11 +117,7 @@ def pair(
     """
     pairs: list[tuple[Path, np.ndarray, Distribution]] = []
     for path, got, distribution in leaves(actual, expected):
-        if not isinstance(distribution, Array | Uniform):
-            raise CourseError(
-                f"expected.py: an oracle of random results gave {describe(distribution)}; "
-                "give Uniform or Array"
-            )
+        _require_distribution(distribution)
         array = array_of(got, tuple(distribution.shape), path)
         if array.size and array.dtype.kind not in _KINDS[distribution.holds]:
             raise Mismatch(f"{named(path)} has dtype {array.dtype.name}; expected {distribution.holds}")
@@ -134,6 +130,20 @@ def pair(
                 )
         pairs.append((path, array, distribution))
     return tuple(pairs)
+
+
+def require_distributions(expected: Any) -> None:
+    """Raise CourseError if a nested list of distributions holds something that is none."""
+    for _, _, distribution in leaves(expected, expected):
+        _require_distribution(distribution)
+
+
+def _require_distribution(value: Any) -> None:
+    if not isinstance(value, Array | Uniform):
+        raise CourseError(
+            f"expected.py: an oracle gave {describe(value)}; give a distribution, as Uniform(0, 1, (3, 4)), "
+            "or Array of a shape"
+        )
 
 
 def _halves(array: np.ndarray) -> bool:

@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from grader.config.decode import keys_of
 from grader.config.facts import parameters_of
@@ -44,6 +44,9 @@ _OF = "of"
 INPUTS_KEY = "inputs"
 """The option that names the family of a kind with `one_case`."""
 
+_Use = Literal["compared", "distributions", "any"]
+"""What a kind takes an oracle's answer for: a value, nested distributions of random results, or its own."""
+
 
 def try_functions(
     folder: Path, rubric: tuple[Item, ...], kinds: Mapping[str, CheckKind], document: YamlDocument
@@ -58,20 +61,21 @@ def try_functions(
     families = dict.fromkeys(name for item in items for name in _families_of(item))
     single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
     trials = [partial(_try_family, functions, name, name in single) for name in families]
-    named: dict[tuple[str, str, str, bool], str] = {}
+    named: dict[tuple[str, str, str, _Use], str] = {}
     tolerances: list[partial[Iterator[str]]] = []
     for index, item in numbered:
         if names := _functions_of(item):
             line, *_ = document.position(("items", index, _OF)) or (1,)
             place = f"{document.name}:{line}: item {item.id}"
-            named.setdefault((*names, _compares(kinds[item.check])), place)
+            use = _use_of(kinds[item.check])
+            named.setdefault((*names, use), place)
             key, dtypes = overridden(item.options)
-            if dtypes and _compares(kinds[item.check]):
+            if dtypes and use == "compared":
                 path = ("items", index, key)
                 of_item = (functions, _families_of(item), names[1], dtypes)
                 tolerances.append(partial(try_tolerances, *of_item, (SEED, folder), _at(document, path)))
-    for (family, oracle, function, compared), place in named.items():
-        trials.append(partial(_try_oracle, functions, family, oracle, compared))
+    for (family, oracle, function, use), place in named.items():
+        trials.append(partial(_try_oracle, functions, family, oracle, use))
         trials.append(partial(_try_parameters, functions, family, function, folder, place))
     lost = "makes a case that no family gives; write yield before it"
     lines = {f"{show_path(folder / INPUTS)}:{line}: {lost}": None for line in lost_cases(folder / INPUTS)}
@@ -123,9 +127,11 @@ def _functions_of(item: Item) -> tuple[str, str, str] | None:
     return families[0], values[like.name] or function.rpartition(".")[2], function
 
 
-def _compares(kind: CheckKind) -> bool:
-    """Tell whether a kind holds what an oracle answers against a result; others may take any answer."""
-    return type(kind).__module__.startswith("grader.checks.") and kind.name != "properties"
+def _use_of(kind: CheckKind) -> _Use:
+    """Return what a kind takes an oracle's answer for; one that is not built in may take any answer."""
+    if not type(kind).__module__.startswith("grader.checks."):
+        return "any"
+    return "distributions" if kind.name == "properties" else "compared"
 
 
 def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
@@ -161,7 +167,7 @@ def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterat
             yield Remark(f"{where} {constant}; draw from rng, unless they are meant to be constant")
 
 
-def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: bool) -> Iterator[str]:
+def _try_oracle(functions: CourseFunctions, family: str, oracle: str, use: _Use) -> Iterator[str]:
     answer = functions.expected(oracle)
     place = functions.place(EXPECTED, inspect.unwrap(answer))
     if inspect.iscoroutinefunction(inspect.unwrap(answer)):
@@ -176,7 +182,7 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: 
             return
         repeated = again[number] if _calls_back(case) and number < len(again) else case
         try:
-            problem = next(_oracle_problems(answer, case, repeated, family=family, compared=compared), "")
+            problem = next(_oracle_problems(answer, case, repeated, family=family, use=use), "")
         except CourseError as error:
             yield from (f"{line.rstrip(': ')}, for case {case.name!r} of {family}" for line in error.problems)
             return
@@ -186,10 +192,11 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str, compared: 
 
 
 def _oracle_problems(
-    answer: Callable[..., Any], case: InputCase, repeated: InputCase, *, family: str, compared: bool
+    answer: Callable[..., Any], case: InputCase, repeated: InputCase, *, family: str, use: _Use
 ) -> Iterator[str]:
     """Yield what is wrong about an oracle's answer to a case; what comes after the first problem is void."""
     from grader.harness.compare import compare
+    from grader.harness.distributions import require_distributions
 
     where = f"case {case.name!r} of {family}"
     if why := unfit(answer, case.args, case.kwargs, where):
@@ -205,7 +212,10 @@ def _oracle_problems(
     if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
         yield f"gives nan for {where}, which holds none"
     try:
-        compare(result, result) if compared else None
+        if use == "compared":
+            compare(result, result)
+        elif use == "distributions":
+            require_distributions(result)
     except CourseError as error:
         yield f"gives {error.problems[0].removeprefix('expected.py: an oracle gave ')}"
     if not _agree(answer(*deepcopy(repeated.args), **deepcopy(repeated.kwargs)), result):

@@ -925,6 +925,28 @@ def test_points_from_a_simulator_are_a_remark_where_none_stands_in(course, keys,
     assert (f"{remark}{way}\n" in stderr) if way else (remark not in stderr)
 
 
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        ("[np.random.uniform(size=3)]", "an array of shape (3,)"),
+        ("np.random.default_rng(0).uniform(size=3)", "an array of shape (3,)"),
+        ("[Uniform(0, 1, (3,)), 0.5]", "0.5"),
+        ("[Uniform(0, 1, (3,)), Array((2, 3))]", ""),
+    ],
+)
+def test_an_oracle_of_random_results_that_gives_no_distribution_is_named(course, answer, what):
+    oracle = "def drawn(a, x, y):\n    from grader.api.values import Array, Uniform\n\n    return "
+    (course / EXPECTED).write_text(f"{(course / EXPECTED).read_text()}\n\n{oracle}{answer}\n")
+    path = course / RUBRIC
+    drawn = item("properties, of: vectors.saxpy, inputs: vectors, expected: drawn")
+    path.write_text(path.read_text().replace("  - id", drawn, 1))
+    gives = f"drawn: gives {what}; give a distribution, as Uniform(0, 1, (3, 4)), or Array of a shape"
+    lines = [line for line in told(course) if "drawn" in line]
+    assert [line.partition("expected.py:")[2].partition(" ")[2] for line in lines] == (
+        [gives] if what else []
+    )
+
+
 def test_an_oracle_that_asks_a_function_of_its_case_is_not_random(course):
     """A function of a case may count; each call of the oracle begins with a fresh one."""
     counts = """

@@ -149,7 +149,7 @@ def test_a_result_of_another_structure_is_one_sentence(result, note):
 
 
 def test_an_oracle_that_gives_no_distribution_is_the_courses_fault():
-    with pytest.raises(CourseError, match=r"gave 0\.5; give Uniform or Array"):
+    with pytest.raises(CourseError, match=r"gave 0\.5; give a distribution, as Uniform\("):
         pair([1.0], [0.5])
     with pytest.raises(CourseError, match="low must be below high"):
         Uniform(1, -1, (3,))
