@@ -96,6 +96,8 @@ class RunSummary:
         self._uploads = run.uploads
         self._ungraded: set[str] = set()
         """Students whose upload was not graded."""
+        self._retimed: dict[str, str] = {}
+        """By student, the times of the same files as known before and as given now, where they differ."""
         self._in_future: set[str] = set()
         """Students whose times of submission have not come yet."""
         self._held_by_time = False
@@ -142,6 +144,12 @@ class RunSummary:
             )
         for line in self._same_files():
             tell_line(line)
+        if self._retimed and self._of_class:
+            named = [f"{one_line(name)} {times}" for name, times in sorted(self._retimed.items())[:NAMED]]
+            tell_line(
+                f"{counted(len(self._retimed), 'submission')} got another time than was known before; are "
+                f"the times meant for all? {', '.join(named)}{', …' if len(self._retimed) > NAMED else ''}"
+            )
         if self._in_future:
             names = ", ".join(one_line(student) for student in sorted(self._in_future))
             stays_open = (
@@ -203,6 +211,10 @@ class RunSummary:
         if result.graded_by not in {"", result.rubric.name}:
             key = result.submission.assignment, result.rubric.name
             self._graded_by.setdefault(key, Counter())[result.graded_by] += 1
+        now, before = result.submission.submitted_at, result.time_before
+        if now and before and now != before:
+            times = " -> ".join(local_time(time, self._course.zone) for time in (before, now))
+            self._retimed[result.submission.student] = times
         if result.submission.in_future:
             self._in_future.add(result.submission.student)
             lates = (total.late for total in result.scorecard.totals)

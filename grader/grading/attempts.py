@@ -134,7 +134,16 @@ class Attempts:
                 self._tell(f"{result.submission.archive}: counts, {chosen}")
             first = bests[number].graded  # before it was graded once more
             graded_by = contests[number][0].graded.graded_by
-            yield number, replace(result, ran=first.ran, collected=first.collected, graded_by=graded_by)
+            yield (
+                number,
+                replace(
+                    result,
+                    ran=first.ran,
+                    collected=first.collected,
+                    graded_by=graded_by,
+                    time_before=first.time_before,
+                ),
+            )
 
     def _grade(self, requests: Mapping[int, Request]) -> Results:
         """Grade requests by their numbers, in as few waves as no student is in twice.

@@ -50,6 +50,8 @@ class Graded:
     """Whether all that was to run had been run before this command began, elsewhere."""
     graded_by: str = ""
     """The name of the rubric that the earlier score in this folder was by; empty without one."""
+    time_before: datetime | None = None
+    """When the same files were handed in, as known before this command; None if nobody said."""
     outdated: tuple[str, ...] = ()
     """Lines on a later run that the gradebook has; only if it is of the same files and this command ran
     nothing (`superseded`), or if another upload may follow."""
@@ -107,6 +109,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
         trouble=trouble,
         ran=ran,
         graded_by=submission.graded_by,
+        time_before=submission.time_before,
         outdated=outdated,
         superseded=superseded,
     )

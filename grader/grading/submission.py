@@ -256,6 +256,8 @@ class OpenSubmission:
     """By item."""
     graded_by: str
     """The name of the rubric that the score in the results folder is by; empty without one."""
+    time_before: datetime | None = None
+    """When these files were handed in, as known before this command."""
     tried: set[str] = field(default_factory=set)
     """Items that were observed by this command: simulated or undecided ones are not tried again."""
 
@@ -339,13 +341,14 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
             results.adopt(workspace)
             stored = read_stored(results.evidence)
             earlier = stored.of(submission.digest)
+            time_before = earlier.submission.submitted_at if earlier else None
             if earlier and submission.submitted_at is None:  # an earlier run was told the time
                 before = earlier.submission
                 submission = replace(submission, submitted_at=before.submitted_at, in_future=before.in_future)
             if files.recorded is not None:  # it may have been graded in another results folder
                 append_missing(results.folder, files.recorded.points_given(submission))
-                time = submission.submitted_at or files.recorded.submitted_at(submission)
-                submission = replace(submission, submitted_at=time)
+                time_before = files.recorded.submitted_at(submission) or time_before
+                submission = replace(submission, submitted_at=submission.submitted_at or time_before)
             yield OpenSubmission(
                 request=request,
                 submission=submission,
@@ -355,5 +358,6 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 stored=stored,
                 least_isolation=least_isolation,
                 graded_by=rubric_in(results.folder),
+                time_before=time_before,
                 titles={item.id: item.title for item in rubric.items},
             )

@@ -87,3 +87,19 @@ def test_a_pair_of_which_nobody_is_in_a_team_is_told_where_others_are(late_cours
     assert "in no team" not in told
     late_course.write("roster.csv", "student,team\nann,\nben,\n")
     assert "no team" not in late_course.run("run", archive, "--student", "ann+ben").stderr
+
+
+@pytest.mark.parametrize("place", ["results", "gradebook"])
+def test_a_time_that_replaces_another_for_a_class_is_remarked_on(late_course, place):
+    archives = [late_course.submit(name) for name in ("ann", "ben")]
+    gradebook = ["--gradebook", str(late_course.cwd / "g.db")] if place == "gradebook" else []
+    told = run(late_course, "2023-12-31T12:00:00+00:00", archives[0], *gradebook)
+    assert "another time" not in told
+    if gradebook:
+        late_course.out = late_course.cwd / "other_results"
+    line = (
+        "grader: 1 submission got another time than was known before; are the times meant for all? "
+        "ann 2023-12-31 12:00 UTC -> 2024-01-01 12:00 UTC\n"
+    )
+    assert line in run(late_course, "2024-01-01T12:00:00+00:00", *archives, *gradebook)
+    assert "another time" not in run(late_course, "2024-01-01T12:00:00+00:00", *archives, *gradebook)
