@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,11 +87,20 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
         with opened(gradebook) as book:
             require_assignment(book, gradebook, assignment)
             grades = grades_of(book, assignment)
-        filled_sheet = worksheet.fill(content, str(sheet), grades, roster_of(context), rules)
-        if not rules.column and (objection := _of_another(context, worksheet.name, filled_sheet, assignment)):
-            column = shlex.quote(one_line(filled_sheet.column))
+        fill = partial(worksheet.fill, content, str(sheet), roster=roster_of(context), rules=rules)
+        empty_sheet = fill(grades={})  # whose it is comes before what is wrong with its maximum
+        objection = _of_another(context, worksheet.name, empty_sheet, assignment)
+        if objection and not rules.column:
+            column = shlex.quote(one_line(empty_sheet.column))
             advice = f"name a table of {assignment}, or give --column {column}"
             raise UsageError(f"{sheet}: {objection}; {advice}")
+        try:
+            filled_sheet = fill(grades=grades)
+        except UsageError as error:
+            if not objection:
+                raise
+            advice = f"name a column of {assignment}"
+            raise UsageError(f"{sheet}: {objection}; {advice}", *error.problems) from None
         with written(out) as file:
             file.write(filled_sheet.text)
         if as_json:

@@ -218,6 +218,24 @@ def test_the_ids_of_course_yaml_go_before_titles(beside, ids, line):
     assert done.returncode == (0 if "tiny: 41" in ids else 2)
 
 
+def test_another_assignment_is_told_before_its_maximum(beside):
+    settings = (
+        "title: x\nroster: roster.csv\n"
+        "canvas: {url: 'https://c.edu', course: 1, assignments: {embed: 42, tiny: 7}}\n"
+    )
+    beside.write("course.yaml", settings)
+    table = CANVAS.replace(",,,,3", ",,,,10")
+    assert table != CANVAS
+    export = "export", "canvas", "tiny", "--sheet", sheet(beside, table)
+    owner = "Tiny (42): is embed's by course.yaml, not tiny's; name a "
+    (line,) = beside.run(*export).stderr.splitlines()
+    assert f"{owner}table of tiny" in line
+    lines = beside.run(*export, "--column", "42").stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[0].endswith(f"{owner}column of tiny")
+    assert lines[1].endswith("make them alike, or convert with --scale")
+
+
 @pytest.mark.parametrize(
     ("file", "line"),
     [
