@@ -8,8 +8,9 @@ line is ambiguous if a reading without it costs hardly more.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model.answer_labels import ALONE, ROW
@@ -124,8 +125,8 @@ class _Costs:
         for mark in marks:
             for target in mark.targets:
                 covered[self._depths[target]].setdefault(mark.form, set()).add(target)
-        self._forms = {depth: max(forms, key=lambda f: len(forms[f])) for depth, forms in covered.items()}
-        """The way of writing labels that covers most questions of a depth; of several the first."""
+        self._forms = {depth: _most_usual(forms, depth) for depth, forms in covered.items()}
+        """The way of writing labels that covers most questions of a depth."""
         self._few = {
             depth: len(covered[depth][form]) * 2 < self._depths.count(depth)
             for depth, form in self._forms.items()
@@ -181,3 +182,9 @@ class _Costs:
         if all(self._lines[target] == 1 for target in mark.targets):
             charge += NEEDED if usual or labelled else NEEDED_OTHER
         return charge
+
+
+def _most_usual(forms: Mapping[str, set[int]], depth: int) -> str:
+    """Return the form that covers most questions: of several that of lists of their depth, or the first."""
+    in_list = re.compile(rf"list \d+ {depth}")
+    return max(forms, key=lambda form: (len(forms[form]), bool(in_list.fullmatch(form))))

@@ -103,6 +103,16 @@ class TestMarkdown:
         blocks = read(written, "a.md").blocks
         assert [(block.number, block.text) for block in blocks] == read_as
 
+    @pytest.mark.parametrize("numbers", [("1", "2", "3"), ("1", "2.1", "2.2", "3")])
+    @pytest.mark.parametrize("between", [" ", "\n   "])
+    def test_a_list_with_which_an_answer_begins_is_of_it_or_of_its_parts(self, read, numbers, between):
+        written = f"1. one\n2.{between}1. first\n   2. second\n3. three"
+        answers = answers_by_question(read(written, "answers.md"), dict.fromkeys(numbers, ""))
+        assert [answers[number].text for number in ("1", "3")] == ["one", "three"]
+        assert "\n".join(answers[number].text for number in numbers[1:-1]) == "first\nsecond"
+        assert all(answer.text for answer in answers.values())
+        assert all(answer.certain for answer in answers.values()) or len(numbers) == 3
+
     @pytest.mark.parametrize(
         ("written", "read_as"),
         [
