@@ -11,12 +11,13 @@ from typing import Any, get_args
 from grader.config.decode import keys_of
 from grader.config.problem import KeyPath, closest
 from grader.config.type_words import quoted
-from grader.filenames import plain_pattern
+from grader.filenames import matcher, plain_pattern
 from grader.model.assignment import Assignment
 from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile
 from grader.subject.tools.diagnostics import SOURCES
 
 _SET = re.compile(r"\[[^]]+\]")
+_WILDCARD = re.compile(r"[*?[]")
 
 
 def unaccepted_options(
@@ -53,7 +54,9 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course:
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return f"{quoted(pattern)} leads out of the submission; write a path below its top folder"
     accepts = [plain_pattern(accepted) for accepted in assignment.accepts]
-    if any(overlap(pattern, accepted) for accepted in accepts) or _fits_nothing(accepts, folder):
+    one_file = not _WILDCARD.search(pattern)
+    may_fit = matcher(accepts)(pattern) if one_file else any(overlap(pattern, each) for each in accepts)
+    if may_fit or _fits_nothing(accepts, folder):
         return ""
     if _has(folder / "given", pattern):
         advice = "name a file of the submission"

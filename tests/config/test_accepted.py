@@ -52,6 +52,14 @@ def test_any_pattern_is_looked_for_in_given(tmp_path: Path, pattern: str):
     assert bool(message) is (pattern not in ("driver.py", "sub/*.py"))
 
 
+def test_a_file_in_a_folder_is_let_in_by_no_pattern_of_the_top(tmp_path: Path):
+    def message(accepts: str) -> str:
+        return unaccepted("src/work.cpp", Assignment(name="a", title="", accepts=(accepts,)), tmp_path)
+
+    assert message("*.cpp").startswith('given/ has no "src/work.cpp", and no pattern of accepts fits it')
+    assert message("src/*.cpp") == ""
+
+
 @pytest.mark.parametrize("pattern", ["/work.py", "/*.py", "../*.py", "src/../work.py"])
 def test_a_pattern_that_leads_out_of_the_submission_is_never_handed_in(tmp_path: Path, pattern: str):
     everything = Assignment(name="a", title="", accepts=("*", "*/*", "*/*/*"))
