@@ -75,6 +75,18 @@ def test_the_doctor_refuses_a_misspelt_partition_for_gpus(hands):
     assert "; see `partition` in engines.slurm" in probe["says"]
 
 
+def test_a_class_with_a_misspelt_partition_for_gpus_is_told_so_and_graded_without_them(hands):
+    text = (hands.course.folder / "assignments/tiny/assignment.py").read_text()
+    text = text.replace('title="Tiny"', 'title="Tiny", gpu_kinds=("H999",)')
+    hands.course.write("assignments/tiny/assignment.py", text)
+    hands.rubric(devices={"gpu": 1})
+    hands.settings(cpu={"cpus": 1}, gpu={"partition": "gpuu", "cpus": 1})
+    done = hands.run(hands.course.submit("ann"))
+    assert done.returncode == 5
+    assert "Slurm refused it: invalid partition specified: gpuu" in done.stderr
+    assert "total           3 / 4" in done.stdout, "of what needs no GPU"
+
+
 def test_the_doctor_says_so_where_no_task_can_have_a_gpu(hands):
     hands.settings(cpu={"cpus": 1}, gpu={"most": -1})
     code, lines = hands.doctor()
