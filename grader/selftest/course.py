@@ -13,7 +13,7 @@ from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
 from grader.config.facts import read_facts
-from grader.config.problem import Problem, Remark, closest, suggestion
+from grader.config.problem import Problem, Remark, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.type_words import quoted
 from grader.config.yaml_source import read_yaml
@@ -22,7 +22,6 @@ from grader.errors import CourseError
 from grader.files import show_path
 from grader.grading.declaration import files_below
 from grader.grading.submission import layer_objection
-from grader.harness.course_functions import EXPECTED, INPUTS
 from grader.intake.accept import accepted
 from grader.model.assignment import Assignment
 from grader.model.options import SubmittedFile, values_of
@@ -30,7 +29,6 @@ from grader.model.rubric import MANUAL, Rubric
 from grader.packing.sources import not_packed
 from grader.packing.submissions import sources_in
 from grader.plugins import Plugins
-from grader.selftest.declared import FILE as DECLARATION
 from grader.selftest.declared import static_problems
 from grader.selftest.expectations import SOURCES, expectation_problems
 from grader.selftest.functions import try_functions
@@ -47,7 +45,6 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     yield from _settings(course, plugins)
     yield from static_problems(course, plugins)
     yield from map(Remark, course.roster.misspelt_teams())
-    yield from _undeclared(course, plugins)
     try:
         paths = course.rubrics()
     except CourseError as error:
@@ -163,19 +160,6 @@ def _remarks(rubric: Rubric, kinds: Mapping[str, CheckKind], folder: Path) -> It
                 message = f"no simulator stands in for this item; {way} {SIMULATED_INPUTS}"
                 yield Problem(path=("items", index, "simulated"), message=message)
             yield from tolerances_for_bits(item.options, ("items", index))
-
-
-def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield the folders that hold an assignment that nothing declares."""
-    for folder in sorted(course.folder.glob("assignments/*/")):
-        files = [path.name for path in folder.glob("*.py")]
-        if {INPUTS, EXPECTED} & {*files} and DECLARATION not in files:
-            near = closest(DECLARATION, files)
-            advice = f"rename {near}" if near else "write it"
-            yield f"{show_path(folder)}: has no {DECLARATION}, so that nothing declares it; {advice}"
-        elif DECLARATION in files and folder.name not in plugins.assignment_folders:
-            why = "declares no assignment; has grader_assignments a return and an @hookimpl?"
-            yield f"{show_path(folder / DECLARATION)}: {why}"
 
 
 def _settings(course: Course, plugins: Plugins, only: str | None = None) -> Iterator[str]:

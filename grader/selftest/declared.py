@@ -38,11 +38,13 @@ _WHOLE = re.compile(r".*[\w*}]\n[\w*{-]", re.DOTALL)
 
 
 def static_problems(course: Course, plugins: Plugins, only: str | None = None) -> Iterator[str]:
-    """Yield the problems of a course's extensions and of its declared assignments; none of its code runs.
+    """Yield the problems of a course's extensions and of its assignments' declarations; no code of it runs.
 
     With `only`, those of this assignment.
     """
     yield from course.extensions_for_nobody(only)
+    if only is None:
+        yield from _undeclared(course, plugins)
     names = [name for name in plugins.assignments if only in (None, name)]
     for team in course.roster.teams:
         for name in names:
@@ -50,6 +52,19 @@ def static_problems(course: Course, plugins: Plugins, only: str | None = None) -
                 yield line
     for name in names:
         yield from declaration_problems(plugins.assignments[name], plugins.assignment_folders[name])
+
+
+def _undeclared(course: Course, plugins: Plugins) -> Iterator[str]:
+    """Yield the folders that hold an assignment that nothing declares."""
+    for folder in sorted(course.folder.glob("assignments/*/")):
+        files = [path.name for path in folder.glob("*.py")]
+        if {"inputs.py", "expected.py"} & {*files} and FILE not in files:
+            near = closest(FILE, files)
+            advice = f"rename {near}" if near else "write it"
+            yield f"{show_path(folder)}: has no {FILE}, so that nothing declares it; {advice}"
+        elif FILE in files and folder.name not in plugins.assignment_folders:
+            why = "declares no assignment; has grader_assignments a return and an @hookimpl?"
+            yield f"{show_path(folder / FILE)}: {why}"
 
 
 def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:

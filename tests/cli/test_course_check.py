@@ -1413,8 +1413,11 @@ def test_an_assignment_whose_declaration_is_misspelt_is_named(course):
 def test_an_assignment_that_is_not_returned_is_named_at_its_file(course):
     path = course / ASSIGNMENT
     path.write_text(path.read_text().replace("    return [", "    [", 1))
+    line = f"{ASSIGNMENT}: declares no assignment; has grader_assignments a return and an @hookimpl?"
     first, *_ = told(course)
-    assert first == f"{ASSIGNMENT}: declares no assignment; has grader_assignments a return and an @hookimpl?"
+    assert first == line
+    done = grader(course, "rubric", "check")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (4, f"grader: {line}")
 
 
 def test_two_assignments_of_one_number_on_the_platform_are_named(course):
