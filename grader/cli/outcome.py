@@ -194,6 +194,7 @@ class RunSummary:
         stranger = "" if self._of_class or is_tried else roster.stranger(result.submission)
         remarks = (
             result.trouble,
+            result.no_item,
             roster.remark(result.submission),
             stranger,
             "" if is_tried else roster.other_teams(result.submission),

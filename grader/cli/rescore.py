@@ -109,6 +109,7 @@ class Tally:
         self._causes: Counter[str] = Counter()
         self._to_run: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
+        self._no_item: Counter[str] = Counter()
         self._visibility: Counter[tuple[str, str, str]] = Counter()
         """Submissions by item, and its `visible` before and after."""
 
@@ -130,6 +131,7 @@ class Tally:
         self._submissions["untimed"] += untimed
         self._to_run.update(rescored.to_run)
         self._skipped.update(rescored.skipped)
+        self._no_item.update(filter(None, [rescored.no_item]))
         self._totals["all"] += len(rescored.students)
         self._totals["wait" if rescored.to_run else "stay"] += len(rescored.students)
         for difference in differences:
@@ -183,6 +185,8 @@ class Tally:
             )
         for item, count in (self._to_run - self._skipped).items():
             yield f"{item} must run again for {counted(count, 'submission')}: grade the archives again"
+        for line, count in self._no_item.items():
+            yield f"{line} (in {counted(count, 'submission')})"
         if untimed := self._submissions["untimed"]:
             yield (
                 f"the late rule takes nothing off {counted(untimed, 'submission')} whose time of submission "

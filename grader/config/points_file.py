@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.config.codec import dumps, from_plain, loads
 from grader.config.evidence_file import repair
+from grader.config.problem import closest
 from grader.errors import NotObservedError
 from grader.files import cause, show_path
 from grader.model.job import Task
@@ -108,6 +109,28 @@ def read_records(path: Path) -> list[PointsGiven]:
         except ValueError:
             raise NotObservedError(f"{where}: is no record of points; take the line out") from None
     return records
+
+
+def remark_on_no_item(given: Iterable[str], items: Iterable[str], before: Iterable[str]) -> str:
+    """Say that points by hand are of ids that a rubric has no longer; empty if it has all of them.
+
+    Args:
+        given: the ids for which people gave points.
+        items: the ids of the rubric.
+        before: the ids by which it was graded before; of the others one may be a new name.
+    """
+    present = {*items}
+    missing = sorted({*given} - present)
+    if not missing:
+        return ""
+    new = {*present} - {*before} if before else set()
+    near = [found for each in missing if (found := closest(each, sorted(new), 0.0))]
+    renamed = f"; if the new id is {', '.join(dict.fromkeys(near))}, take the old one back" if near else ""
+    those = "is no item" if len(missing) == 1 else "are no items"
+    return (
+        f"{', '.join(missing)}, for which a person gave points, {those} of the rubric any more{renamed}; "
+        "the points count only under the id that they were given for"
+    )
 
 
 def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:

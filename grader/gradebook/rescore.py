@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
-from grader.config.points_file import PointsGiven, waiting_note
+from grader.config.points_file import PointsGiven, remark_on_no_item, that_count, waiting_note
 from grader.gradebook.attempts import current_scores
 from grader.gradebook.book import Gradebook, add_score
 from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
@@ -50,6 +50,9 @@ class Rescored:
     """Items that no evidence decides by this rubric; until they are run the current score stays."""
     skipped: tuple[str, ...] = ()
     """Those of them that never ran: they were skipped, and what they need has passed by this rubric."""
+
+    no_item: str = ""
+    """A line on points by hand for ids that are no items of the rubric; empty without such."""
 
     @property
     def changes(self) -> bool:
@@ -211,6 +214,9 @@ def _rescored(
         after=after,
         to_run=(to_run := items_to_run(judge.rubric, after)),
         skipped=tuple(name for name in to_run if after_outcomes[name] == Outcome.SKIPPED),
+        no_item=remark_on_no_item(
+            that_count(judgements), after_outcomes, (line.item for line in before.lines)
+        ),
     )
     return rescored, text
 

@@ -142,6 +142,7 @@ class Attempts:
                     collected=first.collected,
                     graded_by=graded_by,
                     time_before=first.time_before,
+                    no_item=first.no_item,
                 ),
             )
 

@@ -46,6 +46,14 @@ def rubric_in(folder: Path) -> str:
         return ""
 
 
+def items_in(folder: Path) -> tuple[str, ...]:
+    """Return the ids of the items of the score in a results folder; none without a score."""
+    try:
+        return tuple(line["id"] for line in msgspec.json.decode((folder / SCORE).read_bytes())["items"])
+    except (OSError, msgspec.DecodeError, LookupError, TypeError):
+        return ()
+
+
 def rubrics_in(folders: Iterable[Path]) -> Mapping[str, int]:
     """Count the scores in results folders by the names of their rubrics."""
     return Counter(filter(None, map(rubric_in, folders)))

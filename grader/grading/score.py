@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
+from grader.config.points_file import read_points, remark_on_no_item
 from grader.errors import ExitCode, OutdatedError, worst
 from grader.files import host_folders
 from grader.grading.results import FEEDBACK, Results
@@ -50,6 +51,8 @@ class Graded:
     """Whether all that was to run had been run before this command began, elsewhere."""
     graded_by: str = ""
     """The name of the rubric that the earlier score in this folder was by; empty without one."""
+    no_item: str = ""
+    """A line on points by hand for ids that are no items of the rubric; empty without such."""
     time_before: datetime | None = None
     """When the same files were handed in, as known before this command; None if nobody said."""
     outdated: tuple[str, ...] = ()
@@ -109,6 +112,11 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
         trouble=trouble,
         ran=ran,
         graded_by=submission.graded_by,
+        no_item=remark_on_no_item(
+            read_points(submission.results.folder, submission.submission.digest),
+            (item.id for item in rubric.items),
+            submission.items_before,
+        ),
         time_before=submission.time_before,
         outdated=outdated,
         superseded=superseded,

@@ -22,7 +22,7 @@ from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, SubmissionError, UsageError
 from grader.grading.declaration import argument_places, refusals, unfit_accepts
 from grader.grading.results import Results, incoming
-from grader.grading.rubric_of_class import require_rubric_of, rubric_in
+from grader.grading.rubric_of_class import items_in, require_rubric_of, rubric_in
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items, with_skipped
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
@@ -256,6 +256,8 @@ class OpenSubmission:
     """By item."""
     graded_by: str
     """The name of the rubric that the score in the results folder is by; empty without one."""
+    items_before: tuple[str, ...] = ()
+    """Ids of the items of that score."""
     time_before: datetime | None = None
     """When these files were handed in, as known before this command."""
     tried: set[str] = field(default_factory=set)
@@ -358,6 +360,7 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 stored=stored,
                 least_isolation=least_isolation,
                 graded_by=rubric_in(results.folder),
+                items_before=items_in(results.folder),
                 time_before=time_before,
                 titles={item.id: item.title for item in rubric.items},
             )

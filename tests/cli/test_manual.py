@@ -572,3 +572,25 @@ def test_two_tables_that_were_exported_at_once_do_not_replace_each_other(course,
     done = course.run("manual", "import", str(table.path), "--by", "Bob", "--results", str(course.out))
     assert done.returncode == 2
     assert "Ada gave 1 of 4" in done.stderr
+
+
+def test_points_of_an_item_that_was_renamed_are_told_by_plan_and_run(course, table):
+    archives = [course.submit("ann"), course.submit("bob")]
+    book = "--gradebook", str(course.cwd / "gradebook.db")
+    course.run("run", *archives, *book)
+    table.save([row | {"points": "3"} for row in table.export()])
+    assert table.load().returncode == 0
+    line = "for which a person gave points"
+    assert line not in course.run("run", *archives, *book).stderr
+    course.rubric(STYLE | {"id": "readable"}, FILES)
+    told = (
+        "style, for which a person gave points, is no item of the rubric any more; if the new id is "
+        "readable, take the old one back; the points count only under the id that they were given for"
+    )
+    assert f"{told} (in 2 submissions)\n" in course.run("rescore", "tiny").stdout
+    ran = course.run("run", *archives, *book).stderr
+    assert f"grader: {told}\n" in ran
+    assert "the same of 1 more submission" in ran
+    course.rubric(STYLE, FILES)
+    assert line not in course.run("run", *archives, *book).stderr
+    assert item(course)["points"] == 3
