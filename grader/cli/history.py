@@ -39,7 +39,7 @@ def command(
 
         events = (team_history if is_team else history)(book, party, assignment)
         if not events:
-            require_student(book, gradebook, party, assignment)
+            require_student(context, book, gradebook, party, assignment)
             raise no_grade_of(book, gradebook, party, assignment or "")
     if as_json:
         echo_json([asdict(event) for event in events])

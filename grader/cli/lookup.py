@@ -54,7 +54,19 @@ def party_of(context: click.Context, name: str) -> str:
     return Roster().party(name)
 
 
-def require_student(book: Gradebook, location: Location, student: str, assignment: str | None) -> None:
+def _called(context: click.Context, text: str) -> str:
+    """Say whose full name, mail or id on the roster a text is; empty if nobody's."""
+    fields = ("name", "email", "canvas_id", "sis_id", "moodle_id")
+    with suppress(CourseError):
+        for entry in roster_of(context).students:
+            if text in {getattr(entry, each) for each in fields}:
+                return f"that is {entry.student} on the roster"
+    return ""
+
+
+def require_student(
+    context: click.Context, book: Gradebook, location: Location, student: str, assignment: str | None
+) -> None:
     """Check that a gradebook has a student, and has the assignment, where one is named.
 
     A team such as `ann+ben` is not there where nothing counts that it has handed in together.
@@ -72,7 +84,8 @@ def require_student(book: Gradebook, location: Location, student: str, assignmen
             f"{location}: has no grade of {student!r} together; name one of its members: {', '.join(members)}"
         )
     if student not in students:
-        raise UsageError(f"{location}: has no grade of {student!r}; {_nearest(student, students, 'student')}")
+        advice = _called(context, student) or _nearest(student, students, "student")
+        raise UsageError(f"{location}: has no grade of {student!r}; {advice}")
 
 
 def no_grade_of(book: Gradebook, location: Location, student: str, assignment: str) -> UsageError:

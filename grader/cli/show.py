@@ -35,7 +35,7 @@ def command(
             if grade.submission.student == party or "+" not in party
         ]
         if not grades:
-            require_student(book, gradebook, party, assignment)
+            require_student(context, book, gradebook, party, assignment)
             raise no_grade_of(book, gradebook, party, assignment or "")
         if as_json:
             echo_json([document(grade) for grade in grades])

@@ -51,6 +51,15 @@ def test_a_student_without_a_grade_is_named_with_those_who_are_near(graded, name
     assert refused(graded, [STUDENT[name][0], "zoe", "--assignment", "tiny"]) == line
 
 
+@pytest.mark.parametrize("command", STUDENT)
+@pytest.mark.parametrize("called", ["Ann Arbor", "101"])
+def test_a_name_or_an_id_of_the_roster_is_told_as_whose_it_is(graded, command, called):
+    graded.write("course.yaml", "title: x\nroster: roster.csv\n")
+    graded.write("roster.csv", "student,name,canvas id\nann,Ann Arbor,101\nben,,102\n")
+    line = f"grader: gradebook.db: has no grade of '{called}'; that is ann on the roster\n"
+    assert refused(graded, [command, called]) == line
+
+
 @pytest.mark.parametrize("name", ASSIGNMENT)
 def test_an_empty_gradebook_is_named(graded, name):
     (graded.cwd / "gradebook.db").unlink()
