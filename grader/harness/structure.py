@@ -104,7 +104,7 @@ def array_of(value: Any, shape: tuple[int, ...], path: Path = ()) -> np.ndarray:
     if array is None or array.shape != shape:
         what = value_text(value, limit=80) if nested else describe(value)
         tensor = isinstance(value, OpaqueValue) and value.type_name.endswith(".Tensor")
-        advice = "; give its .numpy(force=True)" if tensor else ""
+        advice = f"; give its {'.numpy(force=True)' if shape else '.item()'}" if tensor else ""
         raise Mismatch(f"{_is(path, what)}; expected {form}{advice}")
     return array
 

@@ -74,6 +74,11 @@ def test_legitimate_variety_agrees(actual, expected):
             "returned a torch.Tensor; expected an array of shape (3, 4); give its .numpy(force=True)",
         ),
         (
+            OpaqueValue(type_name="torch.Tensor"),
+            0.5,
+            "returned a torch.Tensor; expected a single number; give its .item()",
+        ),
+        (
             [MATRIX, OpaqueValue(type_name="object")],
             [MATRIX, MATRIX],
             "item 1 is an object; expected an array of shape (3, 4)",
