@@ -61,7 +61,8 @@ def with_questions(options: Asks, others: Sequence[Asks]) -> Asks:
             continue
         for label, text in ((other.label, other.text), *other.questions.items()):
             if questions.setdefault(label, text) != text:
-                raise ValueError(f"question {label}: another item gives it another text; make them equal")
+                advice = "make them equal, or give this one its own number"
+                raise ValueError(f"question {label}: another item gives it another text; {advice}")
     return replace(options, questions=questions)  # type: ignore[type-var]
 
 

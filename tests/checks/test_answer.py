@@ -241,7 +241,7 @@ def test_items_of_one_document_share_their_questions():
     completed = KIND.complete(first, (first, second, other), points=2)
     assert completed.questions == {**QUESTIONS, "3": "More?"}
     assert options(questions={3: "More?"}).questions == {"3": "More?"}, "a number in YAML"
-    with pytest.raises(ValueError, match="question 2: another item gives it another text"):
+    with pytest.raises(ValueError, match="another text; make them equal, or give this one its own number"):
         KIND.complete(first, (first, second, options(2, text="Which?")), points=2)
     with pytest.raises(ValueError, match="must add up to the item's, 3, got 2"):
         KIND.complete(first, (first,), points=3)
