@@ -83,7 +83,7 @@ def read_built(
         note = f"{program} did not end within {build.wall_s:g} s of its own time"
         return replace(built, outcome=Outcome.TIMED_OUT, note=note)
     if answer["status"]:
-        note = _first(built, program, answer["status"], files, dropped)
+        note = _first(built, build, answer["status"], files, dropped)
         return replace(built, outcome=Outcome.NOT_BUILT, note=note)
     if answer["lacking"]:
         lacking = "; ".join(f"{path} {what}" for path, what in answer["lacking"].items())
@@ -104,15 +104,21 @@ def _ended(call: Call, build: Build) -> str:
 _OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
 
 
-def _first(built: Built, program: str, status: int, files: Collection[str], dropped: Collection[str]) -> str:
+def _first(
+    built: Built,
+    build: Build,
+    status: int,
+    files: Collection[str],
+    dropped: Collection[str],
+) -> str:
     """The first error, what is known of it, and how many more there are."""
     if not built.errors:
         lines = built.output.strip().splitlines()
         # what make itself says last is only that something failed
         last = [*lines[-1:], *(line for line in lines if not _OF_MAKE.match(line))][-1:]
-        return f"{program} {ending(status)}" + "".join(f": {line[:200]}" for line in last)
+        return f"{build.command[0]} {ending(status)}" + "".join(f": {line[:200]}" for line in last)
     first = built.errors[0]
-    diagnosis = diagnose(first, files, dropped)
+    diagnosis = diagnose(first, files, dropped, build.programs)
     more = built.counts["error"] - 1
     return (
         f"{first}"

@@ -28,6 +28,10 @@ OBJECTS = ("o", "obj", "lo", "d", "a", "so", "ptx", "cubin", "fatbin")
 """Endings of what compilers make, without the dot: nobody hands in such files."""
 LACKED_FILE = "missing_file"
 """The diagnosis of a complaint of a file that is not there."""
+MISSING_PROGRAM = "missing_program"
+"""The diagnosis of a shell's complaint of a program that it does not find."""
+_NOT_FOUND = r"([\w./+-]+): (?:command )?not found"
+"""A shell's or make's complaint about a program."""
 _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
     (
         "removed_api",
@@ -75,6 +79,11 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "{} is neither handed in nor one of the course's files",
     ),
     (
+        MISSING_PROGRAM,
+        rf"^{_NOT_FOUND}",
+        "{} is not installed where this is graded",
+    ),
+    (
         "encoding",
         r"stray '(\\37[67])' in program|(source file is not valid UTF-8)",
         "the file is stored as UTF-16, or in another encoding than UTF-8; save it as UTF-8",
@@ -108,8 +117,6 @@ _TOOLKIT_HEADERS = re.compile(
     r"cusolverSp|cudnn|nccl|nvrtc|nvToolsExt|cooperative_groups|mma|cupti|omp|mpi)\.h|"
     r"(?:thrust|cub|cuda|nvtx3|cooperative_groups|crt)/.+"
 )
-_NOT_FOUND = r"([\w./+-]+): (?:command )?not found"
-"""A shell's or make's complaint about a program."""
 _RECIPE_BYTES = 2**20
 """A file of the course that is larger is no Makefile or script."""
 _MACHINES: tuple[tuple[str, str], ...] = (
@@ -122,10 +129,16 @@ _MACHINES: tuple[tuple[str, str], ...] = (
 )
 
 
-def diagnose(of: Diagnostic, files: Collection[str] = (), dropped: Collection[str] = ()) -> Diagnosis | None:
+def diagnose(
+    of: Diagnostic,
+    files: Collection[str] = (),
+    dropped: Collection[str] = (),
+    programs: Collection[str] = (),
+) -> Diagnosis | None:
     """Return the cause if many submissions have it; None otherwise.
 
     `files` are what is accepted of the submission, `dropped` what is not: a hint names what was left out.
+    `programs` are those that the course names for its build.
     """
     for name, pattern, hint in _KNOWN:
         if match := re.search(pattern, of.message):
@@ -135,6 +148,8 @@ def diagnose(of: Diagnostic, files: Collection[str] = (), dropped: Collection[st
                 return replace(known, hint=_without_rule(target, of.file, files, dropped))
             if name == LACKED_FILE and (advice := _of_handed_in(what, of.file, files, dropped)):
                 return replace(known, hint=advice)
+            if name == MISSING_PROGRAM and programs:
+                return replace(known, hint=f"{known.hint}; there is {', '.join(programs)}")
             is_undefined = name in _UNDEFINED and bool(dropped)
             advice = definition_advice(dropped, of.file, files) if is_undefined else ""
             return replace(known, hint=f"{known.hint.removesuffix('?')}; {advice}") if advice else known

@@ -817,7 +817,20 @@ def test_a_program_that_only_a_submissions_own_makefile_starts_is_the_students_a
     course = {"given/driver.py": DRIVER, "reference/Makefile": MAKEFILE}
     observation = observe(contexts(own, course))
     assert observation.outcome is Outcome.NOT_BUILT
-    assert observation.note.startswith("no-such-program: not found")
+    assert observation.note == (
+        "no-such-program: not found (no-such-program is not installed where this is graded; "
+        "there is make, gcc)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "told"),
+    [({}, " (a.out was, as by a compiler without -o lib/lib.so)"), ({"a.out": ""}, "")],
+)
+def test_a_product_that_was_made_under_the_compilers_own_name_is_told(contexts, handed_in, told):
+    own = {"Makefile": "all:\n\ttouch a.out\n", "src/work.c": RIGHT, **handed_in}
+    course = {"given/driver.py": DRIVER, "reference/Makefile": MAKEFILE}
+    assert observe(contexts(own, course)).note == f"make ended well, but lib/lib.so was not made{told}"
 
 
 def test_a_compiler_that_went_after_the_reference_was_built_is_noticed(contexts, monkeypatch):

@@ -39,6 +39,8 @@ _SILENCING = re.compile(
 COMPARED_BYTES = 2**22
 MADE = (".a", ".cubin", ".d", ".dll", ".dylib", ".exe", ".fatbin", ".lib", ".o", ".obj", ".ptx", ".so")
 """What is handed in of these is left out: make would take an object that is there for a fresh one."""
+NOT_MADE = "was not made"
+"""What is said of a product that is not there."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """In the order in which make looks for them."""
 
@@ -82,6 +84,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
             left -= len(products[path])
         except (OSError, ValueError) as error:
             lacking[path] = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            if str(error) == NOT_MADE and "a.out" not in submitted and "a.out" in os.listdir(folder):
+                lacking[path] += f" (a.out was, as by a compiler without -o {path})"
     return {
         "status": status,
         "output": transcript.text().replace(f"{folder}/", ""),
@@ -266,7 +270,7 @@ def _take(folder: str, path: str, at_most: int) -> bytes:
     """Read a product; a link, or what is no file, is not followed out of the folder."""
     where = os.path.join(folder, path)
     if not os.path.lexists(where):
-        raise ValueError("was not made")
+        raise ValueError(NOT_MADE)
     if os.path.realpath(where) != os.path.normpath(where):
         raise ValueError("is a link")
     if not stat.S_ISREG(os.lstat(where).st_mode):
