@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
 from grader.filenames import meant
-from grader.model.observation import MISSING_FILE, NO_RESULT, Case, Observation, Outcome, Quantity
+from grader.model.observation import LEFT_OUT, MISSING_FILE, NO_RESULT, Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 

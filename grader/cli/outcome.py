@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json, tell_line
 from grader.cli.exit_reason import OLDER, ExitReasons
+from grader.cli.submission_times import SubmissionTimes
 from grader.errors import (
     CourseError,
     ExitCode,
@@ -96,14 +97,7 @@ class RunSummary:
         self._uploads = run.uploads
         self._ungraded: set[str] = set()
         """Students whose upload was not graded."""
-        self._retimed: dict[str, str] = {}
-        """By student, the times of the same files as known before and as given now, where they differ."""
-        self._in_future: set[str] = set()
-        """Students whose times of submission have not come yet."""
-        self._held_by_time = False
-        """Whether one of these times would cost points."""
-        self._untimed: dict[str, set[str]] = {}
-        """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
+        self._times = SubmissionTimes(course.zone)
         self._graded_by: dict[tuple[str, str], Counter[str]] = {}
         """By assignment and rubric, how many were graded by which other rubric before."""
         self._repeated: dict[str, list[str]] = {}
@@ -135,30 +129,14 @@ class RunSummary:
                 tell_line(f"the same of {counted(len(others), 'more submission')} ({first}): {problem}")
         for (assignment, rubric), graded_by in self._graded_by.items():
             tell_line(remark_on_rubrics(assignment, rubric, graded_by, self._out))
-        for rubric, students in self._untimed.items():
-            names = ", ".join(one_line(student) for student in sorted(students))
-            tell_line(
-                f"{rubric}: has a late rule, which takes nothing off where no time of submission is "
-                f"known, as for {counted(len(students), 'student')}; name a list by --times that has "
-                f"them: {names}",
-            )
+        for line in self._times.unknown():
+            tell_line(line)
         for line in self._same_files():
             tell_line(line)
-        if self._retimed and self._of_class:
-            named = [f"{one_line(name)} {times}" for name, times in sorted(self._retimed.items())[:NAMED]]
-            tell_line(
-                f"{counted(len(self._retimed), 'submission')} got another time than was known before; are "
-                f"the times meant for all? {', '.join(named)}{', …' if len(self._retimed) > NAMED else ''}"
-            )
-        if self._in_future:
-            names = ", ".join(one_line(student) for student in sorted(self._in_future))
-            stays_open = (
-                " What lateness costs stays open until the time is corrected." if self._held_by_time else ""
-            )
-            tell_line(
-                f"{counted(len(self._in_future), 'submission')} came in later than now, by the times "
-                f"that were given; are date and time zone right? {names}.{stays_open}",
-            )
+        for line in self._times.changed() if self._of_class else ():
+            tell_line(line)
+        for line in self._times.in_future():
+            tell_line(line)
         if self._of_class:
             for line in self._sums():
                 echo(line, err=True)
@@ -212,17 +190,7 @@ class RunSummary:
         if result.graded_by not in {"", result.rubric.name}:
             key = result.submission.assignment, result.rubric.name
             self._graded_by.setdefault(key, Counter())[result.graded_by] += 1
-        now, before = result.submission.submitted_at, result.time_before
-        if now and before and now != before:
-            times = " -> ".join(local_time(time, self._course.zone) for time in (before, now))
-            self._retimed[result.submission.student] = times
-        if result.submission.in_future:
-            self._in_future.add(result.submission.student)
-            lates = (total.late for total in result.scorecard.totals)
-            self._held_by_time |= any(late is not None and late.in_future for late in lates)
-        untimed = {total.student for total in result.scorecard.totals if total.untimed}
-        if untimed and not is_tried:
-            self._untimed.setdefault(result.rubric.name, set()).update(untimed)
+        self._times.add(result, is_tried=is_tried)
         self._show(number, result)
 
     def _show(self, number: int, result: Graded) -> None:
