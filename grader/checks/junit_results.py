@@ -14,6 +14,12 @@ DETAILS = 4000
 _DECLARATION = re.compile(r"\A<\?xml[^<>]*\?>")
 _SAID = re.compile(r"^E +(\S.*)$", re.MULTILINE)
 
+_FUNCTION = re.compile(
+    r"<(?:built-in (?:method|function)|function) (\S{1,200})(?: of [\w ]{1,100})? at 0x[0-9a-f]+>"
+)
+"""The representation of a function; that of other objects has an address likewise."""
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
+
 
 class Unreadable(Exception):
     """It is not what pytest writes."""
@@ -88,4 +94,5 @@ def _sentence(message: str, details: str) -> str:
         _, found, skipped = details[:-2].partition(f"{quote}Skipped: ")
         message = skipped if quote and found else details
     message = " ".join(message.replace("Use -v to get more diff", "").split())
+    message = _ADDRESS.sub("", _FUNCTION.sub(r"\1", message))
     return message if len(message) <= MESSAGE else f"{message[: MESSAGE - 1]}…"

@@ -29,6 +29,18 @@ def test_a_test_can_fail_and_then_its_fixture_as_well():
     assert [result.status for result in read_results(text)] == ["failed", "error"]
 
 
+def test_functions_in_a_message_have_their_names_and_no_addresses():
+    message = (
+        "assert False&#10; +  where False = "
+        "&lt;built-in method allclose of type object at 0x7fae5e8cea40&gt;(1, 2)&#10; +  and "
+        "&lt;function rows.&lt;locals&gt;.inner at 0x7f00&gt; = &lt;work.Net object at 0x7f01&gt;"
+    )
+    (result,) = read_results(junit(f'<testcase name="a"><failure message="{message}" /></testcase>'))
+    assert result.message == (
+        "assert False + where False = allclose(1, 2) + and rows.<locals>.inner = <work.Net object>"
+    )
+
+
 def test_long_messages_are_shortened_to_one_line_and_details_to_their_end():
     text = junit(
         f'<testcase name="a"><failure message="{"x &#10; " * 300}">{"y" * 9999}end</failure></testcase>'
