@@ -823,6 +823,16 @@ def test_a_program_that_only_a_submissions_own_makefile_starts_is_the_students_a
     )
 
 
+def test_a_file_that_a_recipe_reads_and_that_was_left_out_is_told_as_that(contexts):
+    own = {"Makefile": "all:\n\tcat < test.txt\n", "src/work.c": RIGHT}
+    course = {"given/driver.py": DRIVER, "reference/Makefile": MAKEFILE}
+    context = contexts(own, course, accepts=("Makefile", "src/*.c"), dropped=("test.txt",))
+    assert observe(context).note.startswith(
+        "test.txt: No such file or directory (test.txt was handed in and left out, because the assignment "
+        "does not accept it"
+    )
+
+
 @pytest.mark.parametrize(
     ("handed_in", "told"),
     [({}, " (a.out was, as by a compiler without -o lib/lib.so)"), ({"a.out": ""}, "")],

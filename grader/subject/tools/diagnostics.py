@@ -43,6 +43,7 @@ _FORMS = tuple(
             r"(?P<file>[^:\s]+):(?P<line>\d+): \*\*\* (?P<message>.+)",
             r"g?make(?:\[\d+\])?: (?P<program>\S+): (?:No such file or directory|Permission denied)",
             r"\S*sh: (?:line )?\d+: (?P<message>\S+: (?:command )?not found)",
+            r"\S*sh: (?:line )?\d+: (?:cannot open )?(?P<lacked>\S+): No such file.*",
         ),
     )
 )
@@ -160,6 +161,8 @@ def _match(line: str) -> dict[str, str | None] | None:
             fields = match.groupdict()
             if program := fields.get("program"):  # in the words of a shell
                 return {"message": f"{program}: not found"}
+            if lacked := fields.get("lacked"):  # in the words of a compiler
+                return {"message": f"{lacked}: No such file or directory"}
             return None if fields["message"].startswith("ld returned") else fields
     for words in _OF_LINKERS:
         before, matched_words, after = line.partition(words)
