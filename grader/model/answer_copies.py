@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -30,6 +30,11 @@ _POINTS = re.compile(
 _MARKED_POINTS = re.compile(
     r"[\[(]\s*\d+(?:\.\d+)?\s*(?:pts?|points?|marks?|punkte?|%)\.?\s*[\])]", re.IGNORECASE
 )
+
+
+_QUOTING = re.compile(r"[\s*_`\"'\u201c\u201d]")
+"""Blanks and marks around a word, which a copy may have or not."""
+_SENTENCE_END = re.compile(rf"[{''.join(SENTENCE_ENDS)}](?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,23 +68,28 @@ class QuestionWords:
     """After how many words a sentence ends."""
     called: frozenset[int]
     """The words before a parenthesis, as in `method(s)`."""
+    marks: Mapping[int, str]
+    """By how many words a sentence has, the marks behind its last one without blanks, as in `backward()?`."""
 
 
 def question_words(label: str, text: str) -> QuestionWords:
     """Split the text of a question, without its points."""
     plain = _MARKED_POINTS.sub(" ", text)
     matches = list(_WORD.finditer(plain))[:QUESTION_WORDS]
-    sentences = {
-        number + 1
-        for number, match in enumerate(matches)
-        if plain[match.end() :].lstrip()[:1] in SENTENCE_ENDS or number + 1 == len(matches)
+    ends = [*(match.start() for match in matches[1:]), len(plain)]
+    gaps = [plain[match.end() : end] for match, end in zip(matches, ends[: len(matches)], strict=True)]
+    marks = {
+        number: _QUOTING.sub("", gap)
+        for number, gap in enumerate(gaps, start=1)
+        if gap.lstrip()[:1] in SENTENCE_ENDS or _SENTENCE_END.search(gap) or number == len(matches)
     }
     called = (number for number, match in enumerate(matches) if plain[match.end() :].startswith("("))
     return QuestionWords(
         label=label,
         words=tuple(match[0].lower() for match in matches),
-        sentences=frozenset(sentences),
+        sentences=frozenset(marks),
         called=frozenset(called),
+        marks=marks,
     )
 
 
@@ -146,6 +156,7 @@ def _accepted(
     total = len(question.words)
     if not matched or not total:
         return None
+    end = _behind_marks(lines[number], end, question.marks.get(position, ""))
     rest = lines[number][end:].lstrip(" \t)\"'\u201d*_")
     ended = not rest or (
         rest[0] in SENTENCE_ENDS and (position in question.sentences or matched > FIRST_WORDS)
@@ -165,6 +176,18 @@ def _accepted(
         end=behind_points(line, end),
         ended=ended,
     )
+
+
+def _behind_marks(line: str, start: int, marks: str) -> int:
+    """Skip the marks with which a sentence of the question ends, as far as they are repeated there."""
+    place = end = start
+    for mark in marks:
+        while place < len(line) and _QUOTING.match(line, place):
+            place += 1
+        if line[place : place + 1] != mark:
+            break
+        place = end = place + 1
+    return end
 
 
 @lru_cache(maxsize=4096)

@@ -346,6 +346,17 @@ def test_a_question_that_was_left_out_is_surely_missing():
     assert doubts(found) == {}
 
 
+@pytest.mark.parametrize(
+    "end", ["zero_grad()?", "C++?", "`a[]`?", "f(x)?", "**kwargs**?", "the method (8)?", "50 %?"]
+)
+@pytest.mark.parametrize("answer", ["Because it adds up.", ""])
+def test_the_marks_at_the_end_of_a_copied_question_are_no_answer(end, answer):
+    text = f"Why does one call {end}"
+    copy = text.replace("`", "").replace("**", "")
+    found = answers_by_question(document(f"1. {copy}\n{answer}"), {"1": text, "2": "What is a kernel?"})
+    assert (found["1"].text, found["1"].certain) == (answer, True)
+
+
 def test_a_copied_question_without_an_answer_is_surely_missing():
     copies = numbered("{n}. {q}\n{a}", _4="", _7="")
     found = answers_by_question(lines(*copies), QUESTIONS)
