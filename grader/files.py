@@ -136,6 +136,11 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises an error there
 
 
+def files_below(folder: Path) -> list[str]:
+    """Return the files of a folder, at any depth, by their paths relative to it; none if it is not there."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
 def holds_files(folder: Path) -> bool:
     """Tell whether a folder is there and has a file in it, at any depth."""
     return any(path.is_file() for path in folder.rglob("*"))

@@ -151,13 +151,13 @@ def _missing(built: Built, context: CheckContext) -> str:
 
     What stands in the complaint may be the submission's own text, as in the name of a `#line`.
     """
-    from grader.harness.diagnoses import OBJECTS, lacked_by, target_without_rule
+    from grader.harness.diagnoses import OBJECTS, include_advice, lacked_by, target_without_rule
 
     if target := target_without_rule(built.errors[0]):
         return "" if LEFT_OUT in built.note else _missing_source(PurePosixPath(target).stem, context)
     name = lacked_by(built.errors[0])
     path = PurePosixPath(name)
-    if not name or name in context.files:
+    if not name or include_advice(name, built.errors[0].file, {*context.files, *built.given}):
         return ""
     if path.suffix[1:] in OBJECTS:
         return _missing_source(path.stem, context)
@@ -201,7 +201,7 @@ def _cases(built: Built, context: CheckContext) -> Iterator[Case]:
     from grader.harness.diagnoses import diagnose
 
     for error in built.errors:
-        diagnosis = diagnose(error, context.files, context.dropped)
+        diagnosis = diagnose(error, context.files, context.dropped, given=built.given)
         yield Case(
             name=error.place or "the program",
             outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,

@@ -12,6 +12,7 @@ from grader.config.decode import keys_of
 from grader.config.problem import KeyPath, closest
 from grader.config.type_words import quoted
 from grader.filenames import matcher, plain_pattern
+from grader.files import files_below
 from grader.model.assignment import Assignment
 from grader.model.options import FunctionName, ModuleName, ProgramFile, SubmittedFile
 from grader.subject.tools.diagnostics import SOURCES
@@ -62,8 +63,8 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path, *, by_course:
         advice = "name a file of the submission"
         return "" if by_course else f"{quoted(pattern)} lies in given/, and nobody hands it in; {advice}"
     if _has(folder / "reference", pattern):
-        return _of_reference(pattern, accepts, _files(folder / "reference"), by_course)
-    return _absent(pattern, accepts, _files(folder / "given") if by_course else None)
+        return _of_reference(pattern, accepts, files_below(folder / "reference"), by_course)
+    return _absent(pattern, accepts, files_below(folder / "given") if by_course else None)
 
 
 def _of_reference(pattern: str, accepts: Collection[str], reference: Collection[str], by_course: bool) -> str:
@@ -94,13 +95,8 @@ def _absent(pattern: str, accepts: Collection[str], given: Collection[str] | Non
 
 def _fits_nothing(accepts: Collection[str], folder: Path) -> bool:
     """Tell whether patterns fit no file of the reference, which has some."""
-    files = _files(folder / "reference")
+    files = files_below(folder / "reference")
     return bool(files) and not any(overlap(file, pattern) for file in files for pattern in accepts)
-
-
-def _files(folder: Path) -> list[str]:
-    """Return the files below a folder, by paths relative to it."""
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 def _has(folder: Path, pattern: str) -> bool:
@@ -124,7 +120,7 @@ def replaced_files(assignment: Assignment, folder: Path) -> tuple[str, ...]:
     content may come with the task, unless nothing else is compiled.
     """
     reference, given = folder / "reference", folder / "given"
-    files = {*_files(reference)}
+    files = {*files_below(reference)}
     compiled = {file for file in files if assignment.build and file.endswith(SOURCES)}
     both = sorted(file for file in files if file.endswith((".py", *SOURCES)) and (given / file).is_file())
     nothing_else = compiled <= {*both}

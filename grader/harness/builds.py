@@ -17,7 +17,7 @@ from grader.contracts.call import Call
 from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, GraderError, NotObservedError
 from grader.filenames import matcher
-from grader.files import holds_file, holds_files
+from grader.files import files_below, holds_file, holds_files
 from grader.harness.built import ENDED_WELL, read_built, take_answer
 from grader.harness.diagnoses import (
     diagnose,
@@ -304,7 +304,8 @@ class Builds:
             answer, products = take_answer(call)
             if set(products) != set(self._build.products):
                 files, dropped = (self._files, self._dropped) if whose == SUBMISSION else ((), ())
-                return read_built(answer, self._build, call, files=files, dropped=dropped)
+                given = files_below(servers.course_files) if servers.course_files else ()
+                return read_built(answer, self._build, call, files=files, dropped=dropped, given=given)
             entry = store.keep(digest, {**answer, "wall_s": call.wall_s}, products)
         return replace(
             read_built(entry.facts, self._build),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -134,11 +135,12 @@ def diagnose(
     files: Collection[str] = (),
     dropped: Collection[str] = (),
     programs: Collection[str] = (),
+    given: Collection[str] = (),
 ) -> Diagnosis | None:
     """Return the cause if many submissions have it; None otherwise.
 
     `files` are what is accepted of the submission, `dropped` what is not: a hint names what was left out.
-    `programs` are those that the course names for its build.
+    `programs` are those that the course names for its build, `given` the files that it adds.
     """
     for name, pattern, hint in _KNOWN:
         if match := re.search(pattern, of.message):
@@ -146,8 +148,10 @@ def diagnose(
             known = Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
             if target := target_without_rule(of):
                 return replace(known, hint=_without_rule(target, of.file, files, dropped))
-            if name == LACKED_FILE and (advice := _of_handed_in(what, of.file, files, dropped)):
-                return replace(known, hint=advice)
+            if name == LACKED_FILE:
+                advice = include_advice(what, of.file, {*files, *given}) if of.line else ""
+                advice = advice or _of_handed_in(what, of.file, files, dropped)
+                return replace(known, hint=advice) if advice else known
             if name == MISSING_PROGRAM and programs:
                 return replace(known, hint=f"{known.hint}; there is {', '.join(programs)}")
             is_undefined = name in _UNDEFINED and bool(dropped)
@@ -172,6 +176,16 @@ def _without_rule(target: str, place: str, files: Collection[str], dropped: Coll
     if makefile := next((name for name in MAKEFILES if name in files), ""):
         return next(filter(None, left_out), f"{makefile} has no rule for {target}; write one, with that name")
     return next(filter(None, left_out), f"neither a rule for {target} nor what it is made from was handed in")
+
+
+def include_advice(name: str, place: str, there: Collection[str]) -> str:
+    """Say how a header that is there is included by the file `place`; empty if it is not there."""
+    folder = posixpath.dirname(place)
+    if posixpath.normpath(posixpath.join(folder, name)) in there:
+        return f'it is there: write #include "{name}", with quotation marks'
+    if path := next((path for path in sorted(there) if f"/{path}".endswith(f"/{name}")), ""):
+        return f'it is there as {path}: write #include "{posixpath.relpath(path, folder or ".")}"'
+    return ""
 
 
 def _of_handed_in(name: str, place: str, files: Collection[str], dropped: Collection[str]) -> str:

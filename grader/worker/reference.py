@@ -10,6 +10,7 @@ from grader.checks.disputed import UNJUDGED
 from grader.contracts.context import REFERENCE
 from grader.errors import CourseError, UnjudgedError
 from grader.filenames import matcher
+from grader.files import files_below
 from grader.model.observation import MISSING_FILE, Observation, Outcome
 from grader.scoring.judge import loss
 from grader.text import one_line
@@ -97,5 +98,4 @@ def _printed(control: Observation) -> str:
 def _files(job: Job) -> tuple[str, ...]:
     """Return the files of the reference that a submission could hold as well."""
     folder = Path(job.assignment_folder, REFERENCE)
-    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return tuple(sorted(filter(matcher(job.accepts), paths)))
+    return tuple(filter(matcher(job.accepts), files_below(folder)))

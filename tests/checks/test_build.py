@@ -875,6 +875,20 @@ def test_a_header_that_the_student_thought_of_is(contexts):
     assert "helper.h is neither handed in nor one of the course's files" in observation.note
 
 
+@pytest.mark.parametrize(
+    ("written", "header", "told"),
+    [
+        ("<work.h>", "src/work.h", 'it is there: write #include "work.h", with quotation marks'),
+        ('"work.h"', "work.h", 'it is there as work.h: write #include "../work.h"'),
+    ],
+)
+def test_a_header_of_the_course_that_is_not_found_is_told_how_to_be_included(contexts, written, header, told):
+    course = {**COURSE, f"given/{header}": "int answer(void);\n"}
+    observation = observe(contexts({"src/work.c": f"#include {written}\n{RIGHT}"}, course))
+    assert observation.note.endswith(f"work.h: No such file or directory ({told})")
+    assert [case.note.partition(" (")[2] for case in observation.cases] == [f"{told})"]
+
+
 def test_changed_files_that_the_course_replaces_are_named_where_it_builds_and_where_not(contexts):
     course = {**COURSE, "given/src/work.h": "int answer(void);\n", "given/src/same.h": "\n"}
     changed = {
