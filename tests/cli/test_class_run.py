@@ -674,3 +674,11 @@ def test_without_a_roster_the_list_names_who_may_be_meant_with_its_other_mistake
     assert done.returncode == 2
     assert f"{times}: has no time of ann; is that meant by anna?\n" in done.stderr
     assert "has no time of ben" not in done.stderr
+
+
+def test_an_assignment_that_is_not_there_is_told_once_and_before_the_class_is_read(course):
+    for student in ("ann", "ben"):
+        course.submit(student)
+    done = course.run("run", str(course.submissions_folder), "--assignment", "tinny")
+    line = "grader: --assignment tinny: there is none of that name; did you mean tiny?"
+    assert (done.returncode, done.stdout, done.stderr.splitlines()) == (2, "", [line])
