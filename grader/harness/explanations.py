@@ -239,7 +239,16 @@ class Explanations:
             return f"; that is your {theirs}(), as the course calls it{place and f': {place}'}"
         if calls:
             return f"{calls}; {place}" if place else calls
-        return f"; {function}() is the course's: {place}" if place else ""
+        return f"; {self._whose(function)}: {place}" if place else ""
+
+    def _whose(self, function: str) -> str:
+        """Say that a function is the course's, or a program, with the student's files that its text names."""
+        if not holds_file(self._given, function):
+            return f"{function}() is the course's"
+        text = (self._given / function).read_text(errors="replace")
+        files = self.job.submission.files
+        read = [file for file in files if re.search(rf"['\"/]{re.escape(file)}\b", text)][:MOST_FILES]
+        return f"{function} is the course's" + (f", and names your {', '.join(read)}" if read else "")
 
     def _wrong_arguments(self, module: str, function: str, note: str) -> str:
         """Return the student's function that a driver's function called with other arguments than it takes.

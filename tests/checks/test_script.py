@@ -120,6 +120,17 @@ def test_a_program_that_does_not_come_to_its_end_has_an_outcome(real_context, co
     assert observation.note.startswith(note)
 
 
+def test_the_courses_program_names_the_file_on_which_it_fails(real_context):
+    program = "row = {open('times.csv').read(): 1}\nprint(row['size'])\n"
+    course = {**COURSE, "given/check.py": program, "reference/times.csv": "size"}
+    context = real_context({"main.py": "", "times.csv": "n;s"}, course)
+    observation = Script().observe(replace(OPTIONS, file="check.py"), context)
+    assert observation.note == (
+        "check.py: KeyError: 'size'; check.py is the course's, and names your times.csv: "
+        "given/check.py:2: print(row[...])"
+    )
+
+
 def test_a_missing_program_is_the_students(real_context):
     context = real_context({"other.py": ""}, COURSE)
     observation = Script().observe(OPTIONS, context)
