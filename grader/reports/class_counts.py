@@ -40,8 +40,9 @@ class ItemTally:
 
     @property
     def passed(self) -> float | None:
-        """The share of decided submissions that earned everything; None if none is decided."""
-        return self.counts.get(LineState.FULL, 0) / self.decided if self.decided else None
+        """The share that earned everything, of those in which it was tried and is decided; None of none."""
+        tried = self.decided - self.counts.get(LineState.SKIPPED, 0)
+        return self.counts.get(LineState.FULL, 0) / tried if tried else None
 
 
 def items_of(view: ClassView) -> tuple[ItemTally, ...]:

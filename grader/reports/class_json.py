@@ -15,9 +15,9 @@ def class_document(view: ClassView) -> dict[str, Any]:
 
     Of `students`: student, submitted_as (a team), total so far, open (the most that open points can add to
     it, after the late rule), final (null while points are open), possible, standing, and untimed if the late
-    rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
-    `states`, the submissions by what became of them. `absent` are students without a grade,
-    and `not_on_roster` those with one who are not on the course's roster, if it has one.
+    rule lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided that were not
+    skipped, or null), and `states`, the submissions by what became of them. `absent` are students without a
+    grade, and `not_on_roster` those with one who are not on the course's roster, if it has one.
     `same_files` are groups of students or teams that handed in the same graded files, byte for byte.
     """
     return {

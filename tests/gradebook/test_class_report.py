@@ -21,7 +21,7 @@ from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.reports.class_counts import gpu_seconds, items_of, standings_of, totals_of
+from grader.reports.class_counts import ItemTally, gpu_seconds, items_of, standings_of, totals_of
 from grader.reports.class_groups import failures, flags, fold, open_points
 from grader.reports.class_json import class_document
 from grader.reports.class_junit import class_junit
@@ -289,6 +289,13 @@ def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
     assert tally.counts == {LineState.FULL: 1, LineState.PARTIAL: 1, LineState.OPEN: 1, LineState.HELD: 1}
     assert (tally.decided, tally.passed) == (2, 0.5)
     assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
+
+
+def test_who_was_skipped_has_not_failed():
+    counts = {LineState.FULL: 3, LineState.LOST: 1, LineState.SKIPPED: 4}
+    tally = ItemTally(item="a", title="a", possible=1.0, counts=counts)
+    assert (tally.decided, tally.passed) == (8, 0.75)
+    assert replace(tally, counts={LineState.SKIPPED: 4}).passed is None
 
 
 def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
