@@ -57,7 +57,7 @@ class Source(CheckKind):
         )
         forbid: tuple[str, ...] = option(
             "Full names that may not be used, such as numpy.*, math.fsum or max; .dot is that method of "
-            "anything, @ the operator.",
+            "anything, @ the operator. What belongs to one (numpy.maximum.reduce) is shown to a person.",
             judges=True,
             default=(),
         )
@@ -159,10 +159,13 @@ class Source(CheckKind):
 def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
     """A sentence for each rule that is broken, and each place where one is; and whether that is certain."""
     what = f"{options.file}: {options.function or 'the file'}"
+    below = [f"{name}.*" for name in options.forbid]
     for use in facts["uses"]:
-        if _fits(use["name"], options.forbid) and not _fits(use["name"], options.allow):
+        is_named = _fits(use["name"], options.forbid)
+        if (is_named or _fits(use["name"], below)) and not _fits(use["name"], options.allow):
             place = f"{options.file}:{use['line']}"
-            yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", use.get("certain", False)
+            is_certain = is_named and use.get("certain", False)
+            yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", is_certain
     for text in options.require_decorator:
         rule = list(decorators(text))
         kept = [entry for entry in facts["decorators"] if any(_has([entry], *each) for each in rule)]

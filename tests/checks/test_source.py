@@ -148,6 +148,21 @@ def test_only_what_leaves_its_own_block_makes_the_rest_of_it_uncertain(award, co
     assert found.fraction == fraction, found
 
 
+@pytest.mark.parametrize(
+    ("code", "used"),
+    [
+        ("import numpy as np\ndef max_cpu(x):\n    return np.maximum.reduce(x)", "numpy.maximum.reduce"),
+        ("from numpy import maximum\ndef max_cpu(x):\n    return maximum.reduce(x)", "numpy.maximum.reduce"),
+    ],
+)
+def test_what_belongs_to_a_forbidden_name_is_shown_to_a_person(award, code, used):
+    found = award(code, forbid=("numpy.maximum",), decides=True)
+    assert found.fraction == 1.0
+    assert [used in flag for flag in found.flags] == [True]
+    assert award(code, forbid=("numpy.maximum",), allow=("numpy.maximum.reduce",)).flags == ()
+    assert award(code, forbid=("numpy.maximum.*",), decides=True).fraction == 0.0
+
+
 def test_a_return_of_a_function_leaves_the_file_certain(award):
     code = "import os\ndef add(): return 3\nclass Sum:\n    def of(self): return 3\nos.getpid()\n"
     found = award(code, forbid=("os.*",), decides=True, function="")
