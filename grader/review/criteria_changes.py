@@ -75,9 +75,10 @@ def _change(entry: GradedEntry, judgement: Judgement, item: Item) -> CriteriaCha
 
 
 def applied(change: CriteriaChange, by: str) -> PointsGiven:
-    """Return the judgement with which a change is applied by somebody."""
+    """Return the judgement with which somebody applies a change: still that of the person who graded."""
     assert change.after is not None  # noqa: S101 - those without are shown to a person
     earlier = change.judgement.record
-    reason = f"the criteria have changed since {earlier.by} gave {earlier.points:g} of {earlier.possible:g}"
+    of = f"{earlier.points:g} of {earlier.possible:g}"
+    reason = f"{by} applied the present criteria; by earlier ones {earlier.by} gave {of}"
     # what was suggested then was of the earlier criteria
-    return replace(change.after, by=by, at=clock(), reason=reason, suggested=None)
+    return replace(change.after, at=clock(), reason=reason, suggested=None)

@@ -51,6 +51,8 @@ class Exhibit:
     """What each document says to the question; empty if the item has no answer in words."""
     doubts: str
     """Why it is not certain that this is the whole answer; empty if it is."""
+    note: str
+    """Why there is nothing to read, or what went wrong; empty for nothing."""
     missing: bool
     pictures: tuple[str, ...]
     rows: tuple[CriterionRow, ...]
@@ -79,7 +81,8 @@ def exhibit(
         question=judged.request or item.title,
         model=judged.model,
         answers=(),
-        doubts="" if observation is None or item.check == MANUAL else observation.note,
+        doubts="",
+        note="" if observation is None or item.check == MANUAL else observation.note,
         missing=False,
         pictures=(),
         rows=_rows(item),
@@ -124,6 +127,7 @@ def _answer(item: Item, observation: Observation) -> Exhibit:
         model=item.options.model,
         answers=answer_parts(facts, suggestion.spans),
         doubts="" if facts["certain"] else str(facts["why"]),
+        note="",
         missing=bool(facts["missing"]),
         pictures=tuple(pictures),
         rows=rows or _rows(item),
