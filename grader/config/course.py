@@ -77,6 +77,8 @@ class Course:
     """By student or team, the line of the CSV file that has the extension, if one does."""
     roster: Roster = field(default_factory=Roster)
     """Without students if the course names none."""
+    tables: tuple[Path, ...] = ()
+    """The files that `course.yaml` names: the roster and the list of extensions."""
     platforms: Mapping[str, Any] = field(default_factory=dict)
     """By name, the options of the learning platforms that the course is on."""
 
@@ -256,6 +258,11 @@ def read_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> t
         extensions=extensions.extensions,
         extension_places=extensions.places,
         roster=roster,
+        tables=tuple(
+            folder.absolute() / table
+            for table in (keys.roster, keys.extensions)
+            if table and isinstance(table, str)
+        ),
         platforms={
             name: options
             for name in keys_of(kind).keys() - keys_of(CourseKeys).keys()

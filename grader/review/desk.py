@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
 from grader.checks.judged import JudgedOptions
+from grader.config.course import FILE, load_course
 from grader.errors import UsageError
 from grader.files import show_path
 from grader.gradebook.rescore import Judge
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """The rubric of one assignment, read again when its file changes."""
+    """The rubric of one assignment and its course with extensions, read again when a file of them changes."""
 
     def __init__(self, assignment: str, course: Course, plugins: Plugins, rubric: Path) -> None:
         """Read the rubric in a file.
@@ -44,7 +45,7 @@ class Desk:
         self.course = course
         self.plugins = plugins
         self._path = rubric
-        self._stamp = 0
+        self._stamps: tuple[int, ...] = ()
         self.rubric: Rubric
         self.judge: Judge
         self.items: Mapping[str, Item]
@@ -58,14 +59,24 @@ class Desk:
         return self.plugins.assignments[self.assignment].title
 
     def refresh(self) -> bool:
-        """Read the rubric again if its file has changed; return whether it has."""
+        """Read rubric and course again if one of their files has changed; return whether one has.
+
+        Raises:
+            UsageError: the rubric cannot be read.
+            CourseError: the rubric, `course.yaml` or a table that it names is wrong.
+        """
         try:
             stamp = self._path.stat().st_mtime_ns
         except OSError as error:
             why = error.strerror or error
             raise UsageError(f"{show_path(self._path)}: cannot be read ({why}); put it back") from None
-        if stamp == self._stamp:
+        before, course_stamps = self.course.tables, self._course_stamps()
+        if (stamp, *course_stamps) == self._stamps:
             return False
+        if self._stamps and course_stamps != self._stamps[1:]:
+            self.course = load_course(self.course.folder, self._platform_keys)
+            if self.course.tables != before:
+                course_stamps = self._course_stamps()
         self.files = CourseFiles(self.course, self.plugins)
         rubric = self.files.read_rubric(self._path, self.assignment)
         plugins, course = self.plugins, self.course
@@ -76,8 +87,25 @@ class Desk:
         self.rubric = rubric
         self.items = {item.id: item for item in rubric.items}
         self.by_hand = frozenset(item.id for item in rubric.items if plugins.checks[item.check].by_hand)
-        self._stamp = stamp
+        self._stamps = (stamp, *course_stamps)
         return True
+
+    def _course_stamps(self) -> tuple[int, ...]:
+        """Return when `course.yaml` and the tables that it names were changed."""
+        return tuple(map(_changed_at, (self.course.folder / FILE, *self.course.tables)))
+
+    def _platform_keys(self, folder: Path) -> Mapping[str, type]:
+        """Return the keys of each platform, whose settings `course.yaml` may have."""
+        del folder
+        return {name: platform.Options for name, platform in self.plugins.platforms.items()}
+
+
+def _changed_at(path: Path) -> int:
+    """Return when a file was changed, in ns; 0 if it is not there."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def always_for_people(item: Item) -> bool:

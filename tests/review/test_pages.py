@@ -307,6 +307,25 @@ def planned(demo):
         yield change.judgement.number, f"{change.after.points:g}"
 
 
+@pytest.mark.parametrize("table", [False, True])
+def test_points_are_given_by_the_extensions_of_now(demo, table):
+    entry = next(entry for entry in demo.room.index.refresh().entries if entry.card.totals[0].late.days)
+    extended = demo.rubric.parent.parent / "course.yaml"
+    before = extended.read_text()
+    if table:
+        extended.write_text(f"{before}extensions: more.csv\n")
+        extended = extended.with_name("more.csv")
+        extended.write_text("student,assignment,extension\nbob,demo,1d\n")
+        demo.visitor().get("/a/demo")
+        extended.write_text(f"student,assignment,extension\n{entry.submission.student},demo,30d\n")
+    else:
+        extended.write_text(f"{before}extensions: {{{entry.submission.student}: {{demo: 30d}}}}\n")
+    demo.visitor().give("writing", entry.number, 2)
+    entries = demo.room.index.refresh().entries
+    (total,) = next(each.card.totals for each in entries if each.number == entry.number)
+    assert (total.late.extension_s, total.late.days) == (30 * 86400, 0)
+
+
 def test_comments_are_kept_for_others_and_retired(demo):
     ada, bob = demo.visitor(), demo.visitor("Bob")
     ada.give(ITEM, first(demo), 1, 1, 0, 0, comment="Local memory is off-chip.", keep=1)
