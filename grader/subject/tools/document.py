@@ -24,6 +24,9 @@ _BINARY = {
     ".pdf": "PDF",
     ".docx": "Word document (.docx)",
 }
+_TEXTS = {".ipynb": "the notebook itself", ".md": "a text file (.md)", ".txt": "a text file (.txt)"}
+_ANY = "a PDF, a .docx, .ipynb, .md or .txt file"
+"""What to hand in where the name is of no format that is read, so that the course accepts others as well."""
 _FORMATS = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a Word file or another zip",
@@ -38,7 +41,6 @@ _FORMATS = {
 }
 Result = TypeVar("Result")
 
-_REMEDY = "hand in a PDF, a .docx, .ipynb, .md or .txt file"
 _PACKAGES = {
     "docx": "python-docx",
     "lxml": "python-docx",
@@ -87,9 +89,9 @@ def read_document(path: str) -> Contents:
         return read_word(path)
     kind = kind_of(head)
     if suffix in _BINARY:
-        raise UnreadableError(f"is no {_BINARY[suffix]}, but {kind}; {_REMEDY}")
+        raise UnreadableError(f"is no {_BINARY[suffix]}, but {kind}; hand in a {_BINARY[suffix]}")
     if kind != "text" and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UnreadableError(f"is {kind}; {_REMEDY}")
+        raise UnreadableError(f"is {kind}; hand in {_TEXTS.get(suffix, _ANY)}")
     return _READERS.get(suffix, read_text)(path)
 
 

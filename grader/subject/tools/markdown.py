@@ -333,7 +333,7 @@ def _decoded(path: str, contents: Contents) -> str:
         encoding = "cp1252"
     text = content.decode(encoding, "replace")
     if "\0" in text:
-        raise UnreadableError("is no text, but other data; hand in a PDF, a .docx, .ipynb, .md or .txt file")
+        raise UnreadableError("is no text, but other data; hand in a text file")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if cut:
         contents.incomplete = "only its first part is read, for it is too long"
