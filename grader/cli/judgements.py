@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.cli.points import StoredGrade
-from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of, is_seen
+from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of, is_as_exported, is_seen
 from grader.config.points_csv import ACCEPT, PointsRow
 from grader.config.points_file import (
     ACCEPTED,
@@ -63,6 +63,7 @@ class Judgements:
         self._grade_of: dict[Path, StoredGrade] = {}
         self._rows: dict[tuple[Path, str], tuple[int, PointsRow]] = {}
         self._without_points: list[tuple[int, PointsRow]] = []
+        self._of_earlier_files: list[tuple[int, PointsRow]] = []
         self.problems: list[str] = []
 
     def add(self, number: int, row: PointsRow) -> None:
@@ -76,11 +77,15 @@ class Judgements:
             grade = self._graded[row.assignment, row.student]
             self._grade_of[grade.folder] = grade
             return
+        graded = self._graded.get((row.assignment, row.student))
+        is_earlier = graded and _DIGEST.fullmatch(row.submission) and not graded.is_seen_by(row.submission)
+        if is_earlier and is_as_exported(row):
+            self._of_earlier_files.append((number, row))
+            return
         before = len(self.problems)
         first = self._first.setdefault((row.assignment, row.student, row.item), number)
         if first != number:
             self._wrong(number, f"gives points for the same item as row {first}; keep one of them")
-        graded = self._graded.get((row.assignment, row.student))
         if graded is None:
             students = [student for assignment, student in self._graded if assignment == row.assignment]
             advice = suggestion(row.student, students) if students else "grade it first"
@@ -121,19 +126,25 @@ class Judgements:
 
         `skipped` returns the reasons of skipped items by what counts now: the table may open their gates.
         """
-        return filter(None, (self._without_points_given(), self._of_skipped_items(skipped)))
-
-    def _without_points_given(self) -> str:
-        """Return a line about rows whose texts are not saved, as they give no points; empty if none is so."""
-        if not self._without_points:
-            return ""
-        listed = ", ".join(f"row {number}: {_place(row)}" for number, row in self._without_points[:_LISTED])
-        more = ", …" if len(self._without_points) > _LISTED else ""
-        rows = counted(len(self._without_points), "row")
-        return (
-            f"{self._where}: {rows} with a text and without points, not saved ({listed}{more}); "
-            "give points there as well, and import the table again"
+        without_points = self._unsaved(
+            self._without_points,
+            "with a text and without points",
+            "give points there as well, and import the table again",
         )
+        of_earlier_files = self._unsaved(
+            self._of_earlier_files,
+            "as exported of files that were handed in anew since",
+            "what was given for those stays with them",
+        )
+        return filter(None, (without_points, of_earlier_files, self._of_skipped_items(skipped)))
+
+    def _unsaved(self, unsaved: Sequence[tuple[int, PointsRow]], which: str, advice: str) -> str:
+        """Return a line about rows of which nothing is saved; empty if there are none."""
+        if not unsaved:
+            return ""
+        listed = ", ".join(f"row {number}: {_place(row)}" for number, row in unsaved[:_LISTED])
+        more = ", …" if len(unsaved) > _LISTED else ""
+        return f"{self._where}: {counted(len(unsaved), 'row')} {which}, not saved ({listed}{more}); {advice}"
 
     def _of_skipped_items(self, skipped: Callable[[StoredGrade], Mapping[str, str]]) -> str:
         """Return a line about new points that do not count, as their items are skipped; empty for none."""

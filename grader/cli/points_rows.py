@@ -116,6 +116,11 @@ def is_seen(record: PointsGiven, row: PointsRow) -> bool:
     return row.now.partition("\n")[0] == _given_by(record)
 
 
+def is_as_exported(row: PointsRow) -> bool:
+    """Tell whether a row has the points that counted when it was exported, as its column `now` says."""
+    return bool(row.points) and row.now.startswith(f"{row.points} by ")
+
+
 class AnswerTexts:
     """An observed answer as texts for a table, and the points suggested for it."""
 

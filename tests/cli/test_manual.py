@@ -393,6 +393,24 @@ def test_a_new_submission_waits_again(course, table):
     assert "ann has handed in again since" in done.stderr
 
 
+def test_a_row_as_exported_of_who_handed_in_again_holds_up_no_other(course, table):
+    for student in ("ann", "ben"):
+        course.run("run", course.submit(student))
+    of_ann, of_ben = table.export()
+    table.save([of_ann | {"points": "2"}, of_ben])
+    table.load()
+    of_ann, of_ben = table.export()
+    course.run("run", course.submit("ann", code="def other(): pass"))
+    table.save([of_ann, of_ben | {"points": "3"}])
+    done = table.load()
+    assert done.returncode == 0, done.stderr
+    assert "1 row as exported of files that were handed in anew since, not saved (row 2: ann, style)" in (
+        done.stderr
+    )
+    assert item(course)["reason"] == "waits for a person"
+    assert item(course, "ben")["points"] == 3
+
+
 def test_a_table_that_names_no_submission_gives_no_points(course, table):
     """A spreadsheet may lose its last column; whose answers were looked at is then unknown."""
     course.rubric(STYLE)
