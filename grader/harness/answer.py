@@ -120,7 +120,7 @@ _NO_SYMBOL = re.compile(
     r"undefined symbol: (\w{1,200})"
 )
 _LENGTH = re.compile(r"\d{1,3}")
-EXACT_NAME = 'its name must be exact, and in C++ it needs extern "C", with the parameters of the header'
+EXACT_NAME = 'its name must be exact, and in C++ it needs extern "C" and the parameters that are asked for'
 """What is advised where a library has no function of a name."""
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 

@@ -183,7 +183,8 @@ def include_advice(name: str, place: str, there: Collection[str]) -> str:
     folder = posixpath.dirname(place)
     if posixpath.normpath(posixpath.join(folder, name)) in there:
         return f'it is there: write #include "{name}", with quotation marks'
-    if path := next((path for path in sorted(there) if f"/{path}".endswith(f"/{name}")), ""):
+    base = posixpath.basename(name).casefold()
+    if path := next((path for path in sorted(there) if posixpath.basename(path).casefold() == base), ""):
         return f'it is there as {path}: write #include "{posixpath.relpath(path, folder or ".")}"'
     return ""
 

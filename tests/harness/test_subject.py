@@ -212,8 +212,8 @@ def test_colours_of_a_terminal_are_left_out(classroom):
         (
             "raise AttributeError('/built/lib/libpar.so: undefined symbol: scan')",
             Outcome.CRASHED,
-            'f(): libpar.so has no function scan; its name must be exact, and in C++ it needs extern "C", '
-            "with the parameters of the header",
+            'f(): libpar.so has no function scan; its name must be exact, and in C++ it needs extern "C" '
+            "and the parameters that are asked for",
         ),
         *(
             (

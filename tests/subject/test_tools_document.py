@@ -831,13 +831,15 @@ ENTITIES = "<!DOCTYPE x [<!ENTITY a0 'lol'>" + "".join(
     f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10)
 )
 W_NS = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+OLD_WORD = b"\xd0\xcf\x11\xe0" + b"\0" * 600
+AS_NAMED = "hand in a Word document (.docx)"
 REFUSED = {
     "nothing.pdf": (b"", "is empty"),
     "text.pdf": (b"1. a", "is no PDF, but text; hand in a PDF"),
     "word.pdf": (lambda: saved(docx.Document()), "is no PDF, but a Word file or another zip"),
     "text.docx": (b"1. a", "is no Word document (.docx), but text"),
-    "old.docx": (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "is no Word document (.docx), but an old or an encrypted Word file; hand in a Word document (.docx)"),
-    "old.doc": (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "is an old or an encrypted Word file; hand in a PDF, a .docx"),
+    "old.docx": (OLD_WORD, f"is no Word document (.docx), but an old or an encrypted Word file; {AS_NAMED}"),
+    "old.doc": (OLD_WORD, "is an old or an encrypted Word file; hand in a PDF, a .docx"),
     "rich.txt": (b"{\\rtf1 a}", "is an RTF file"),
     "photo.md": (png, "is a picture; hand in a text file (.md)"),
     "packed.txt": (b"\x1f\x8b\x08\0", "is a compressed file"),
