@@ -157,7 +157,8 @@ def _missing(built: Built, context: CheckContext) -> str:
         return "" if LEFT_OUT in built.note else _missing_source(PurePosixPath(target).stem, context)
     name = lacked_by(built.errors[0])
     path = PurePosixPath(name)
-    if not name or include_advice(name, built.errors[0].file, {*context.files, *built.given}):
+    place, there = built.errors[0], {*context.files, *built.given}
+    if not name or name in context.files or (place.line and include_advice(name, place.file, there)):
         return ""
     if path.suffix[1:] in OBJECTS:
         return _missing_source(path.stem, context)
