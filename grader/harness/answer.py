@@ -122,6 +122,9 @@ _NO_SYMBOL = re.compile(
 _LENGTH = re.compile(r"\d{1,3}")
 EXACT_NAME = 'its name must be exact, and in C++ it needs extern "C" and the parameters that are asked for'
 """What is advised where a library has no function of a name."""
+OF_OPENMP = re.compile(r"(?:omp|GOMP)_\w+")
+"""A function of OpenMP; the second are those that a compiler calls for a pragma."""
+WITHOUT_OPENMP = "it is OpenMP's, which is not linked here; do without it, or link with -fopenmp"
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
@@ -175,6 +178,8 @@ def _no_symbol(match: re.Match[str]) -> str:
     error, library, symbol = match.groups()
     if error == "AttributeError":  # asked for by name, after the library was loaded
         return f"{library} has no function {symbol}; {EXACT_NAME}"
+    if OF_OPENMP.match(symbol):
+        return f"{library} uses {symbol}(): {WITHOUT_OPENMP}"
     advice = 'name, parameters and extern "C" must agree where it is declared and where it is defined'
     return f"{library} uses {_demangled(symbol)}(), which is defined nowhere; {advice}"
 

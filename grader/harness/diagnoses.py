@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.contracts.build import Diagnostic
+from grader.harness.answer import OF_OPENMP, WITHOUT_OPENMP
 from grader.harness.missing import definition_advice, source_advice
 from grader.installed import nearest
 from grader.subject.tools.cuda_renames import RENAMED
@@ -100,6 +101,7 @@ _KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
         "the program has no function {}, with which it begins; one of its files must define it (a library is "
         "linked with -shared)",
     ),
+    ("no_openmp", rf"undefined reference to '({OF_OPENMP.pattern})'", WITHOUT_OPENMP),
     (
         "undefined_reference",
         r"undefined reference to '(.+?)'",

@@ -26,6 +26,7 @@ from grader.harness.diagnoses import diagnose, lacking, missing_for_make, rename
         (r"stray '\377' in program", "encoding", "save it as UTF-8"),
         ("source file is not valid UTF-8", "encoding", "save it as UTF-8"),
         ("undefined reference to 'scan'", "undefined_reference", 'do name, parameters and extern "C" agree'),
+        ("undefined reference to 'omp_get_max_threads'", "no_openmp", "link with -fopenmp"),
         ("undefined reference to 'DLGpuRelu(int)'", "undefined_reference", "DLGpuRelu(int) is used, and"),
     ],
 )

@@ -215,6 +215,11 @@ def test_colours_of_a_terminal_are_left_out(classroom):
             'f(): libpar.so has no function scan; its name must be exact, and in C++ it needs extern "C" '
             "and the parameters that are asked for",
         ),
+        (
+            "raise OSError('/built/lib/libpar.so: undefined symbol: omp_get_max_threads')",
+            Outcome.CRASHED,
+            "f(): libpar.so uses omp_get_max_threads(): it is OpenMP's, which is not linked here",
+        ),
         *(
             (
                 f"raise OSError('/built/lib/libpar.so: undefined symbol: {symbol}')",
