@@ -157,8 +157,8 @@ def _missing(built: Built, context: CheckContext) -> str:
         return "" if LEFT_OUT in built.note else _missing_source(PurePosixPath(target).stem, context)
     name = lacked_by(built.errors[0])
     path = PurePosixPath(name)
-    place, there = built.errors[0], {*context.files, *built.given}
-    if not name or name in context.files or (place.line and include_advice(name, place.file, there)):
+    first, there = built.errors[0], {*context.files, *built.course_files}
+    if not name or name in context.files or (first.line and include_advice(name, first.file, there)):
         return ""
     if path.suffix[1:] in OBJECTS:
         return _missing_source(path.stem, context)
@@ -202,7 +202,7 @@ def _cases(built: Built, context: CheckContext) -> Iterator[Case]:
     from grader.harness.diagnoses import diagnose
 
     for error in built.errors:
-        diagnosis = diagnose(error, context.files, context.dropped, given=built.given)
+        diagnosis = diagnose(error, context.files, context.dropped, course_files=built.course_files)
         yield Case(
             name=error.place or "the program",
             outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,

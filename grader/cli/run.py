@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
 from contextlib import ExitStack, closing
 from datetime import datetime
 from functools import partial
@@ -20,11 +19,10 @@ from grader.cli.echo import tell_line
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.outcome import RunSummary
 from grader.cli.submissions import find_submissions, lies_in_future, require_submissions, timed
-from grader.config.problem import suggestion
+from grader.config.problem import require_named
 from grader.engines import LOCAL
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
-from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -120,7 +118,8 @@ def command(
             resources.enter_context(spare_worker())
         course, plugins = open_course(context)
         options["submitted_at"] = _submission_time(options["submitted_at"], course)
-        _require_assignment(options["assignment"], plugins.assignment_folders)
+        if options["assignment"] is not None:  # before any archive is opened
+            require_named("--assignment", options["assignment"], plugins.assignment_folders)
         remark_extensions(course)
         require_submissions(archives, options["out"], course, options["student"])
         run_input = find_submissions(archives, options["out"], course, resources)
@@ -188,14 +187,6 @@ def command(
             for line in recorder.remarks():
                 tell_line(line)
         return code
-
-
-def _require_assignment(name: str | None, names: Collection[str]) -> None:
-    """Require that an assignment named for all archives is one of the course's, before any is opened."""
-    if name is not None and name not in names:
-        raise UsageError(
-            f"--assignment {one_line(name)}: there is none of that name; {suggestion(name, names)}"
-        )
 
 
 def _gpus() -> int:

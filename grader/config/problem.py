@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, NamedTuple, TypeAlias
 
 from grader.coursecode import missing_file
-from grader.errors import CourseError, GraderError
+from grader.errors import CourseError, GraderError, UsageError
 from grader.files import show_path
 from grader.installed import error_of_import, nearest
 from grader.text import one_line
@@ -94,6 +94,16 @@ def _closest_of_all(name: str, candidates: Sequence[str]) -> list[str]:
             likeness[candidate] = matcher.ratio()
     greatest = max(likeness.values(), default=0.0)
     return [each for each, ratio in likeness.items() if ratio == greatest >= CLOSE]
+
+
+def require_named(option: str, name: str, names: Collection[str]) -> None:
+    """Require that what an option of a command names is there.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in names:
+        raise UsageError(f"{option} {one_line(name)}: there is none of that name; {suggestion(name, names)}")
 
 
 def suggestion(name: str, candidates: Iterable[str], given: Container[str] = ()) -> str:

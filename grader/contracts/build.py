@@ -54,7 +54,7 @@ class Built:
     """Places of the submission, `file:line`, at which it has a compiler leave warnings out."""
     replaced: tuple[str, ...] = ()
     """Files that were handed in, and that the course's own of other content took the place of."""
-    given: tuple[str, ...] = ()
+    course_files: tuple[str, ...] = ()
     """Files of the course that lay beside what was handed in; noted where it was not built."""
     output: str = ""
     """Printed text, head and tail."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from grader.config.problem import suggestion
+from grader.config.problem import require_named
 from grader.contracts.engine import (
     CountsGpus,
     Ended,
@@ -24,7 +24,7 @@ from grader.contracts.engine import (
     Waits,
 )
 from grader.engines import LOCAL
-from grader.errors import GraderError, UsageError
+from grader.errors import GraderError
 from grader.grading.results import passing
 from grader.plugins import Plugins
 from grader.text import one_line
@@ -60,8 +60,7 @@ def engine_called(name: str, plugins: Plugins) -> Engine:
     Raises:
         UsageError: there is none.
     """
-    if name not in plugins.engines:
-        raise UsageError(f"--engine {name}: there is none of that name; {suggestion(name, plugins.engines)}")
+    require_named("--engine", name, plugins.engines)
     return plugins.engines[name]
 
 

@@ -304,8 +304,10 @@ class Builds:
             answer, products = take_answer(call)
             if set(products) != set(self._build.products):
                 files, dropped = (self._files, self._dropped) if whose == SUBMISSION else ((), ())
-                given = files_below(servers.course_files) if servers.course_files else ()
-                return read_built(answer, self._build, call, files=files, dropped=dropped, given=given)
+                beside = files_below(servers.course_files) if servers.course_files else ()
+                return read_built(
+                    answer, self._build, call, files=files, dropped=dropped, course_files=beside
+                )
             entry = store.keep(digest, {**answer, "wall_s": call.wall_s}, products)
         return replace(
             read_built(entry.facts, self._build),

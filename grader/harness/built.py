@@ -54,12 +54,12 @@ def read_built(
     *,
     files: Collection[str] = (),
     dropped: Collection[str] = (),
-    given: Collection[str] = (),
+    course_files: Collection[str] = (),
 ) -> Built:
     """Return the outcome of a build; `call` is the tool's own end, if that was not a good one.
 
-    `files` are what is accepted of the submission, `dropped` what is not, and `given` the course's, for what
-    is said of missing ones.
+    `files` are what is accepted of the submission, `dropped` what is not, and `course_files` the course's,
+    for what is said of missing ones.
     """
     if not answer:
         outcome = call.outcome if call else Outcome.NOT_BUILT
@@ -75,7 +75,7 @@ def read_built(
         python_2=tuple(answer["python_2"]),
         silenced=tuple(answer["silenced"]),
         replaced=tuple(answer["replaced"]),
-        given=tuple(given),
+        course_files=tuple(course_files),
         output=answer["output"],
         wall_s=answer.get("wall_s", call.wall_s if call else 0.0),
         sizes=answer["sizes"],
@@ -121,7 +121,7 @@ def _first(
         last = [*lines[-1:], *(line for line in lines if not _OF_MAKE.match(line))][-1:]
         return f"{build.command[0]} {ending(status)}" + "".join(f": {line[:200]}" for line in last)
     first = built.errors[0]
-    diagnosis = diagnose(first, files, dropped, build.programs, built.given)
+    diagnosis = diagnose(first, files, dropped, build.programs, built.course_files)
     more = built.counts["error"] - 1
     return (
         f"{first}"

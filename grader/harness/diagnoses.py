@@ -137,12 +137,12 @@ def diagnose(
     files: Collection[str] = (),
     dropped: Collection[str] = (),
     programs: Collection[str] = (),
-    given: Collection[str] = (),
+    course_files: Collection[str] = (),
 ) -> Diagnosis | None:
     """Return the cause if many submissions have it; None otherwise.
 
     `files` are what is accepted of the submission, `dropped` what is not: a hint names what was left out.
-    `programs` are those that the course names for its build, `given` the files that it adds.
+    `programs` are those that the course names for its build, `course_files` those that it adds.
     """
     for name, pattern, hint in _KNOWN:
         if match := re.search(pattern, of.message):
@@ -151,7 +151,7 @@ def diagnose(
             if target := target_without_rule(of):
                 return replace(known, hint=_without_rule(target, of.file, files, dropped))
             if name == LACKED_FILE:
-                advice = include_advice(what, of.file, {*files, *given}) if of.line else ""
+                advice = include_advice(what, of.file, {*files, *course_files}) if of.line else ""
                 advice = advice or _of_handed_in(what, of.file, files, dropped)
                 return replace(known, hint=advice) if advice else known
             if name == MISSING_PROGRAM and programs:

@@ -115,11 +115,11 @@ def _is_slip(path: str, name: str, depth: int) -> bool:
     if not 0 <= top <= depth:
         return False
     plain = _plain(path.split("/", top)[-1])
-    wanted = of_ending(name, plain).casefold()
-    stem, _, ending = wanted.rpartition("/")[2].rpartition(".")
-    if plain == wanted or len(stem) < _LONG_ENOUGH:
-        return plain == wanted
-    folder = wanted.removesuffix(f"{stem}.{ending}")
+    of_name = of_ending(name, plain).casefold()
+    stem, _, ending = of_name.rpartition("/")[2].rpartition(".")
+    if plain == of_name or len(stem) < _LONG_ENOUGH:
+        return plain == of_name
+    folder = of_name.removesuffix(f"{stem}.{ending}")
     if not (plain.startswith(folder) and plain.endswith(f".{ending}")):
         return False
     return _is_one_letter_away(plain.removesuffix(f".{ending}").removeprefix(folder), stem)

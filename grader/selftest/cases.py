@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from grader.config.course import Course
-from grader.config.problem import suggestion
+from grader.config.problem import require_named, suggestion
 from grader.config.rubric import read_rubric
 from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
@@ -88,9 +88,8 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
         UsageError: the selection names something that is not there.
     """
     folders, assignment = plugins.assignment_folders, selection.assignment
-    if assignment is not None and assignment not in folders:
-        advice = suggestion(assignment, folders)
-        raise UsageError(f"--assignment {assignment}: there is none of that name; {advice}")
+    if assignment is not None:
+        require_named("--assignment", assignment, folders)
     if selection.reference is not None and (assignment is None or selection.patterns or selection.quick):
         raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
     sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
